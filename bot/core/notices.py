@@ -1,0 +1,88 @@
+"""The system messages by name. Their sentences live in bot/telegram/texts.py, one per language.
+
+Each member's comment says who sees it, its buttons, and the values it needs.
+Buttons: START = *Start the AI assistant*, PERSON = *Talk to a person*, CANCEL = *Cancel*,
+UNREQUEST = *Cancel the request*, TAKE = *Take* (operators).
+"""
+
+from enum import StrEnum
+
+
+class Notice(StrEnum):
+    # fmt: off
+    # to the user: who may reply
+    CONSENT = "consent"  # START PERSON; first contact. Says: if started, it also reads what is above and unanswered
+    CONSENT_AGAIN = "consent_again"  # START PERSON; the user may choose again (AI off, request withdrawn)
+    AI_ON = "ai_on"  # the assistant is on; write your message; /stop_ai, /human
+    AI_OFF = "ai_off"  # START PERSON; after /stop_ai
+    HANDOFF_REQUESTED = "handoff_requested"  # UNREQUEST; on record; {place} in the queue
+    HANDOFF_WAITING = "handoff_waiting"  # UNREQUEST; still on record; {place}
+    HANDOFF_CANCELLED = "handoff_cancelled"  # START PERSON; the request is withdrawn
+    HUMAN_JOINED = "human_joined"  # {name} is here now; the assistant stays silent
+    HUMAN_CHANGED = "human_changed"  # {name} has taken over
+    HUMAN_LEFT = "human_left"  # START PERSON; {name} has left; the AI does not come back by itself
+    HUMAN_GONE = "human_gone"  # UNREQUEST; the person seems away; you are in the queue again {place}
+    ALREADY_HUMAN = "already_human"  # you are talking to {name}
+    ENDED = "ended"  # closed; write again to start anew
+    # to the user: while the AI works
+    STATUS = "status"  # CANCEL PERSON; "working on it…"
+    CANCELLED = "cancelled"  # stopped; no answer will come to that
+    NOTHING_TO_CANCEL = "nothing_to_cancel"
+    NEW_STARTED = "new_started"  # what was said before is not shown to the assistant any more
+    MODEL_FAILED = "model_failed"  # PERSON; {failure}: a ModelFailure value, one plain sentence each
+    HEALTH_DEGRADED = "health_degraded"  # START PERSON; repeated failures: the assistant is off for now
+    NO_ANSWER = "no_answer"  # PERSON; neutral words for a blocked draft
+    NO_ANSWER_HANDOFF = "no_answer_handoff"  # UNREQUEST; begins with the same words; passed to a person {place}
+    POLICY_HANDOFF = "policy_handoff"  # UNREQUEST; this goes to a person {place}
+    # to the user: delivery
+    CHECKING_DELIVERY = "checking_delivery"  # "checking whether my last message reached you…"
+    DID_IT_ARRIVE = "did_it_arrive"  # buttons *It arrived* / *It did not*; {turn_id} in the data
+    DELIVERY_HANDOFF = "delivery_handoff"  # UNREQUEST; could not find out; passed to a person {place}
+    DELIVERY_FAILED = "delivery_failed"  # PERSON; Telegram refused my answer
+    # to the user: input
+    UNREADABLE = "unreadable"  # {kind}: sticker, photo, voice, video, location, poll, contact, empty, …
+    STRANGER = "stranger"  # one polite line, once
+    BUTTON_EXPIRED = "button_expired"  # as the answer to a press
+    UNKNOWN_COMMAND = "unknown_command"  # {command}
+    USAGE = "usage"  # {usage}: how a command with a wrong argument is meant
+    HELP = "help"  # {owner}: "1" adds the owner's commands
+    PRIVACY = "privacy"
+    OWNER_LEARNT = "owner_learnt"  # you are the owner of this bot now
+    # to the user: memory
+    MEMORY_EMPTY = "memory_empty"
+    MEMORY_UNREADABLE = "memory_unreadable"  # the store could not be read; nothing is lost; try again
+    MEMORY_SHOWN = "memory_shown"  # {lines}
+    TASKS_EMPTY = "tasks_empty"
+    TASKS_SHOWN = "tasks_shown"  # {lines}
+    TASK_DONE = "task_done"  # {task}
+    NO_SUCH_TASK = "no_such_task"  # {task}
+    REMEMBERED = "remembered"  # {text}
+    # to operators
+    OP_REQUESTED = "op_requested"  # TAKE; {conversation} {name} asks for a person
+    OP_REMINDER = "op_reminder"  # TAKE; {conversation} {name} has waited {minutes} minutes
+    OP_POLICY = "op_policy"  # TAKE; {conversation} {name} {rule}
+    OP_MODERATION = "op_moderation"  # TAKE; {conversation} {name}: the check was out of reach
+    OP_DELIVERY = "op_delivery"  # TAKE; {conversation} {name}: unclear whether a reply arrived
+    OP_WITHDRAWN = "op_withdrawn"  # {conversation} {name} no longer asks
+    OP_CLAIMED = "op_claimed"  # {conversation} {name}: you hold it; what you write goes there; /release /end
+    OP_TAKEN = "op_taken"  # {conversation} is held by {holder} since {since}
+    OP_RELEASED = "op_released"  # {conversation}
+    OP_LEASE_EXPIRED = "op_lease_expired"  # TAKE; {conversation} {name}: no activity, back in the queue
+    OP_ENDED = "op_ended"  # {conversation} {name}: the user closed it
+    OP_BLOCKED = "op_blocked"  # {conversation} {name} blocked the bot
+    OP_MODEL_TROUBLE = "op_model_trouble"  # {failure}: what the host has to do
+    OP_NOT_DELIVERED = "op_not_delivered"  # {conversation} {reason}: your message did not reach the user
+    OP_NOTHING_HELD = "op_nothing_held"  # you hold no conversation; /queue
+    OP_HOLDS_ANOTHER = "op_holds_another"  # release {conversation} first
+    OP_NO_SUCH = "op_no_such"  # {conversation}: no such conversation, or it is closed
+    OP_QUEUE = "op_queue"  # {lines}
+    OP_QUEUE_EMPTY = "op_queue_empty"
+    OP_ONLY = "op_only"  # this command is for operators
+
+
+class Covering(StrEnum):
+    """What settled a user message; exactly one in the end (I4)."""
+
+    AI = "ai"
+    HUMAN = "human"
+    NOTICE = "notice"
