@@ -8,6 +8,7 @@ DabirError
 │   └── Migrated         the group became a supergroup; go on under `new_chat_id`
 ├── Unknown              the request was written, no answer came: it may have happened
 ├── StoreUnavailable     the database cannot be read or written; names what to do
+├── StatementRefused     the database refused a statement: a fault in this program
 └── ModelFailed          no usable answer from the model; `failure` says why
 
 Expected outcomes (a lost lease, a stale draft) are return values, never exceptions.
@@ -61,7 +62,23 @@ class Unknown(DabirError):
 
 
 class StoreUnavailable(DabirError):
-    """The database refused to work (full disk, read-only, corrupt). Names what to do."""
+    """The database refused to work (full disk, read-only, corrupt). Names what to do.
+
+    Nothing was written, unless `outcome_unknown`: then the connection was lost while the commit
+    was on its way, and only a look into the database can tell.
+    """
+
+    def __init__(self, sentence: str, *, outcome_unknown: bool = False) -> None:
+        super().__init__(sentence)
+        self.outcome_unknown = outcome_unknown
+
+
+class StatementRefused(DabirError):
+    """A constraint was violated, or the SQL is wrong. `code` names it; values are never shown."""
+
+    def __init__(self, sentence: str, *, code: str = "") -> None:
+        super().__init__(sentence)
+        self.code = code
 
 
 class ModelFailure(StrEnum):

@@ -9,6 +9,13 @@ from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
+class UserStarted:
+    """/start: the user wants to know where they stand."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class UserMessaged:
     at: float
     readable: bool = True  # False: a sticker, a poll, nothing but blanks
@@ -244,7 +251,8 @@ Result: TypeAlias = (
 )
 
 Event: TypeAlias = (
-    UserMessaged
+    UserStarted
+    | UserMessaged
     | UserEdited
     | UserOptedIn
     | UserRequestedHuman

@@ -34,7 +34,7 @@ class Sql(Protocol):
         ...
 
     def attempt(self, work: "Callable[[Sql], T]") -> T:
-        """Run `work` inside a savepoint: if it raises, its writes are undone and the error passes."""
+        """Run `work` in a savepoint: if it raises, its writes are undone, and the error passes."""
         ...
 
 

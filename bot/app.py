@@ -1,0 +1,368 @@
+"""Builds and wires everything, opens it in order and closes it in reverse.
+
+The only module that names concrete adapters.
+"""
+
+import asyncio
+import secrets
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import structlog
+import telegram
+from telegram.error import InvalidToken, TelegramError
+
+from bot.access import Access
+from bot.cli import owner_code
+from bot.clock import SteadyClock
+from bot.commands import Commands
+from bot.coordinator import Coordinator
+from bot.core.context import Budget
+from bot.core.reducer import Limits
+from bot.desk import Desk
+from bot.errors import Misconfigured, StoreUnavailable
+from bot.executor import Executor, TurnSettings
+from bot.inbound import UPDATE_KINDS, Inbound
+from bot.memory_commands import MemoryCommands
+from bot.model.answering import Answerer
+from bot.model.client import OpenAICompatibleModel
+from bot.model.moderation import Chain, EndpointModerator, JudgeModerator, RulesModerator
+from bot.model.port import ChatModel, Moderator
+from bot.model.prompts import SECRETS_OF_PROMPT
+from bot.remembering import Remembering
+from bot.scribe import Scribe, Timing
+from bot.settings import Settings
+from bot.signals import Signals
+from bot.store import leases, meta, outbox, work
+from bot.store.filelock import FileLock
+from bot.store.migrations import BOT_SCHEMA, migrate
+from bot.store.port import Database, Sql
+from bot.store.url import open_database
+from bot.telegram.delivery import Delivery
+from bot.telegram.indicator import Indicator
+from bot.telegram.menu import set_menu
+from bot.telegram.pacing import Pace
+from bot.telegram.polling import Poller
+from bot.telegram.rendering import render
+from bot.telegram.sender import TelegramMessenger, build_bot
+from bot.telegram.texts import language_for, phrases
+from bot.workers import Workers
+from memory import schema as memory_schema
+from memory.backends.file import FileBackend
+from memory.backends.sql import SqlBackend
+from memory.port import MemoryBackend
+from memory.service import Memory
+
+log = structlog.get_logger(__name__)
+
+GREETING_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
+IDLE_SECONDS = 5.0  # between looks for what nobody rang for
+SHARED_IDLE_SECONDS = 1.0  # where other processes may have written
+MEMORY_SCHEMA = ("memory", Path(memory_schema.__file__).parent)
+
+
+@dataclass(slots=True)
+class Running:
+    """A bot that is ready to run; `run` ends when it is cancelled."""
+
+    username: str
+    database: Database
+    workers: Workers
+    poller: Poller
+    inbound: Inbound
+    background: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.workers.run())
+            group.create_task(self.poller.run())
+
+
+def run(settings: Settings) -> int:
+    """Run the bot until SIGTERM or Ctrl-C; return the exit code."""
+    asyncio.run(_until_stopped(settings))
+    return 0
+
+
+async def _until_stopped(settings: Settings) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    await serve(settings, stop)
+
+
+async def serve(settings: Settings, stop: asyncio.Event) -> None:
+    """Run the bot until `stop` is set. Raises Misconfigured or StoreUnavailable at the start."""
+    stopped = asyncio.create_task(stop.wait())
+    serving = asyncio.create_task(_serve(settings))
+    await asyncio.wait({stopped, serving}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if not serving.done():
+        log.info("stopping")
+        serving.cancel()
+    try:
+        await serving
+    except asyncio.CancelledError:
+        log.info("stopped")
+
+
+async def _serve(settings: Settings) -> None:
+    async with opened(settings) as running:
+        log.info("running", bot=running.username)
+        await running.run()
+
+
+@asynccontextmanager
+async def opened(settings: Settings, *, share: bool = False) -> AsyncIterator[Running]:
+    """Open everything for these settings, and close it afterwards.
+
+    `share`: other processes may use the same SQLite file. By default a file belongs to one bot.
+    """
+    async with AsyncExitStack() as stack:
+        alone = _lock(settings, stack, share=share)
+        database = await _open_store(settings, stack)
+        clock = SteadyClock()
+        holder = secrets.token_hex(8)
+        await _prepare(settings, database, clock(), holder, alone=alone)
+        bot, username = await _greet(settings, stack)
+        messenger = TelegramMessenger(bot)
+        memory = Memory(database, await _memory_backend(settings, database, stack))
+        stack.push_async_callback(memory.close)
+        secret = await database.transact(
+            lambda sql: meta.memory_secret(sql, settings.memory_secret.get_secret_value())
+        )
+        remembering = Remembering(memory, secret)
+        signals = Signals()
+        desk = Desk(sorted(settings.operators), language_for(None, settings.language))
+        scribe = Scribe(
+            timing=Timing(settings.debounce_quiet, settings.debounce_cap),
+            desk=desk,
+            phrase=phrases,
+            render=render,
+            remembering=remembering,
+        )
+        coordinator = Coordinator(database, scribe, signals, clock=clock, limits=_limits(settings))
+        indicator = Indicator(messenger, database, clock=clock)
+        stack.push_async_callback(indicator.close)
+        model = _model(settings)
+        stack.push_async_callback(model.close)
+        moderator = _moderator(settings, model)
+        stack.push_async_callback(moderator.close)
+        executor = Executor(
+            database=database,
+            coordinator=coordinator,
+            answerer=Answerer(model, settings.model_system_prompt),
+            moderator=moderator,
+            remembering=remembering,
+            indicator=indicator,
+            clock=clock,
+            settings=TurnSettings(
+                holder=holder,
+                lease_seconds=settings.session_lease_seconds,
+                zone=settings.timezone,
+                budget=Budget(settings.model_max_messages),
+                judges_at_once=settings.moderation == "rules",
+            ),
+        )
+        delivery = Delivery(
+            database=database,
+            coordinator=coordinator,
+            scribe=scribe,
+            desk=desk,
+            messenger=messenger,
+            pace=Pace(max(1, round(settings.telegram_messages_per_second))),
+            clock=clock,
+        )
+        access = Access(
+            settings.access,
+            desk,
+            scribe,
+            redeem=partial(owner_code.check_and_consume, settings.data_directory),
+        )
+        commands = Commands(
+            coordinator,
+            scribe,
+            access,
+            human_lease_seconds=settings.human_lease_seconds,
+            zone=settings.timezone,
+        )
+        inbound = Inbound(
+            coordinator=coordinator,
+            commands=commands,
+            access=access,
+            messenger=messenger,
+            clock=clock,
+            bot_username=username,
+            language=settings.language,
+            human_lease_seconds=settings.human_lease_seconds,
+        )
+        stack.push_async_callback(inbound.close)
+        workers = Workers(
+            database=database,
+            coordinator=coordinator,
+            executor=executor,
+            delivery=delivery,
+            commands=MemoryCommands(
+                database=database,
+                coordinator=coordinator,
+                scribe=scribe,
+                remembering=remembering,
+                clock=clock,
+            ),
+            memory=memory,
+            signals=signals,
+            clock=clock,
+            idle_seconds=IDLE_SECONDS if alone else SHARED_IDLE_SECONDS,
+        )
+        poller = Poller(bot, inbound.accept, UPDATE_KINDS)
+        stack.push_async_callback(poller.confirm)
+        running = Running(username, database, workers, poller, inbound)
+        await _announce(settings, running, stack, bot, indicator, clock)
+        yield running
+
+
+def _lock(settings: Settings, stack: AsyncExitStack, *, share: bool) -> bool:
+    """Make sure that no other bot uses this SQLite file. False: others may use the database."""
+    path = settings.sqlite_path
+    if path is None or share:
+        return False
+    lock = FileLock(path)
+    if not lock.acquire():
+        raise Misconfigured(
+            f"Another dabir (process {lock.holder_pid or 'unknown'}) is running with the database "
+            f"{path}; stop it first, or give this one its own DATABASE_URL.",
+            setting="DATABASE_URL",
+        )
+    stack.callback(lock.release)
+    return True
+
+
+async def _open_store(settings: Settings, stack: AsyncExitStack) -> Database:
+    database = await open_database(settings.database_url.get_secret_value())
+    stack.push_async_callback(database.close)
+    return database
+
+
+async def _prepare(
+    settings: Settings, database: Database, now: float, holder: str, *, alone: bool
+) -> None:
+    await migrate(database, [BOT_SCHEMA, MEMORY_SCHEMA], now=now)
+
+    def prepare(sql: Sql) -> None:
+        if settings.owner_id:
+            meta.set_owner(sql, settings.owner_id)
+        if alone:  # whoever held something is dead
+            leases.expire_others(sql, holder)
+            outbox.free_claims(sql)
+            work.free_claims(sql, now, settings.debounce_cap)
+
+    await database.transact(prepare)
+
+
+async def _greet(settings: Settings, stack: AsyncExitStack) -> tuple[telegram.Bot, str]:
+    """Learn the bot's name. A wrong token ends the start; a dead network is waited out."""
+    bot = build_bot(
+        settings.telegram_bot_token.get_secret_value(),
+        settings.telegram_api_url,
+        proxy=settings.telegram_proxy.get_secret_value() or None,
+    )
+    failures = 0
+    while True:
+        try:
+            await bot.initialize()
+        except InvalidToken as error:
+            raise Misconfigured(
+                "TELEGRAM_BOT_TOKEN is not accepted by Telegram; get the token from @BotFather.",
+                setting="TELEGRAM_BOT_TOKEN",
+            ) from error
+        except TelegramError as error:
+            log.warning(
+                "telegram_not_reached",
+                cause=type(error).__name__,
+                what_to_do="check the network, TELEGRAM_API_URL and TELEGRAM_PROXY",
+            )
+            await asyncio.sleep(GREETING_PAUSES[min(failures, len(GREETING_PAUSES) - 1)])
+            failures += 1
+        else:
+            stack.push_async_callback(bot.shutdown)
+            return bot, bot.username
+
+
+async def _memory_backend(
+    settings: Settings, database: Database, stack: AsyncExitStack
+) -> MemoryBackend:
+    url = settings.memory_url.get_secret_value()
+    if not url:
+        return SqlBackend(database, unavailable=(StoreUnavailable,))
+    if urlsplit(url).scheme == "file":
+        return FileBackend(Path(url.removeprefix("file://")))
+    own = await open_database(url)
+    stack.push_async_callback(own.close)
+    await migrate(own, [MEMORY_SCHEMA], now=SteadyClock()())
+    return SqlBackend(own, unavailable=(StoreUnavailable,))
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        max_restarts=settings.max_restarts,
+        max_turn_seconds=settings.max_turn_seconds,
+        reminder_seconds=settings.handoff_reminder_seconds,
+    )
+
+
+def _model(settings: Settings) -> ChatModel:
+    return OpenAICompatibleModel(
+        settings.model_base_url,
+        settings.model_api_key.get_secret_value(),
+        settings.model_name,
+        timeout_seconds=settings.model_timeout,
+    )
+
+
+def _moderator(settings: Settings, model: ChatModel) -> Moderator:
+    rules = RulesModerator(
+        f"{settings.model_system_prompt}\n\n{SECRETS_OF_PROMPT}",
+        settings.secrets,
+        settings.moderation_words,
+        [pattern.pattern for pattern in settings.moderation_patterns],
+    )
+    match settings.moderation:
+        case "rules":
+            return rules
+        case "endpoint":
+            endpoint = EndpointModerator(
+                settings.moderation_base_url or settings.model_base_url,
+                settings.model_api_key.get_secret_value(),
+                timeout_seconds=settings.moderation_timeout,
+            )
+            return Chain([rules, endpoint])
+        case "model":
+            judge = JudgeModerator(model, timeout_seconds=settings.moderation_timeout)
+            return Chain([rules, judge])
+
+
+async def _announce(
+    settings: Settings,
+    running: Running,
+    stack: AsyncExitStack,
+    bot: telegram.Bot,
+    indicator: Indicator,
+    clock: Callable[[], float],
+) -> None:
+    """What a start does besides: the owner's link, the command menu, leftover status lines."""
+    owner = await running.database.read(meta.owner_id)
+    if not owner:
+        code = owner_code.issue(settings.data_directory)
+        link = owner_code.link(running.username, code)
+        print(f"Open this link to become the owner of this bot: {link}", file=sys.stderr)  # noqa: T201
+    chores = (set_menu(bot, owner), indicator.remove_leftovers(clock()))
+    tasks = [asyncio.ensure_future(chore) for chore in chores]
+    for task in tasks:
+        stack.callback(task.cancel)

@@ -1,0 +1,91 @@
+"""The subcommands of `dabir` and their help. Each imports what it needs when it is called."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from bot import logs
+from bot.settings import Settings, read
+
+app = typer.Typer(
+    name="dabir",
+    help="A self-hosted Telegram assistant. Without a command: run the bot.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    no_args_is_help=False,
+)
+
+
+def run(words: Sequence[str]) -> int:
+    """Run one subcommand; return its exit code. Errors other than usage errors pass through."""
+    try:
+        app(args=list(words), prog_name="dabir")
+    except SystemExit as stopped:
+        return stopped.code if isinstance(stopped.code, int) else 1
+    return 0
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"dabir {version('dabir')}")
+        raise typer.Exit
+
+
+@app.callback()
+def dabir(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """A self-hosted Telegram assistant. Without a command: run the bot."""
+
+
+@app.command()
+def setup() -> None:
+    """Ask for the bot token and the model, check them, and write `.env`."""
+    from bot.cli import setup as wizard
+
+    raise typer.Exit(wizard.run())
+
+
+@app.command()
+def doctor() -> None:
+    """Check token, model, database and surroundings; say what to do. Disturbs no running bot."""
+    from bot.cli import doctor as checks
+
+    raise typer.Exit(checks.run())
+
+
+@app.command()
+def demo() -> None:
+    """Chat with the bot in this terminal: no account, token or key needed."""
+    from bot.lab import demo as show
+
+    raise typer.Exit(show.run())
+
+
+# A group's id is negative: it looks like an option and is none.
+@app.command(context_settings={"ignore_unknown_options": True})
+def timeline(
+    chat: Annotated[int, typer.Argument(help="The Telegram chat id of the conversation.")],
+) -> None:
+    """Print what happened in a conversation, step by step, without its text."""
+    settings = _settings()
+    from bot.cli import timeline as table
+
+    raise typer.Exit(table.show(settings, chat))
+
+
+def _settings() -> Settings:
+    """The settings for a command that needs no token: what is wrong stops it, missing does not."""
+    from bot.errors import Misconfigured
+
+    settings, problems = read()
+    if problems:
+        raise Misconfigured("\n".join(each.sentence for each in problems))
+    logs.configure(settings.log_level, settings.log_format, settings.secrets)
+    return settings

@@ -1,0 +1,380 @@
+"""Telegram updates become steps of conversations, in the transaction that stores them.
+
+Rule 1: an update is committed under its update_id before it is confirmed to Telegram.
+Rule 2: the same update_id, or the same (chat, message_id) under another one, changes nothing.
+Rule 3: an update that cannot be handled is parked with its content, and the others go on.
+Rule 4: whoever presses a button is checked exactly like whoever writes.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from logging import DEBUG
+from typing import assert_never
+
+import structlog
+import telegram
+
+from bot.access import Access
+from bot.commands import Commands
+from bot.coordinator import Coordinator
+from bot.core.events import (
+    DeliveryConfirmed,
+    DeliveryDisproved,
+    Event,
+    HumanMessaged,
+    UserBlockedBot,
+    UserCancelled,
+    UserEdited,
+    UserMessaged,
+    UserOptedIn,
+    UserRequestedHuman,
+)
+from bot.core.notices import Notice
+from bot.core.reducer import Outcome
+from bot.core.states import AI_STATES, State
+from bot.errors import StoreUnavailable
+from bot.scribe import Aftermath
+from bot.store import conversations, inbox, messages, meta, outbox
+from bot.store.conversations import Contact
+from bot.store.inbox import Taken
+from bot.store.port import Sql
+from bot.telegram.incoming import (
+    Incoming,
+    IncomingBlock,
+    IncomingMessage,
+    IncomingOther,
+    IncomingPress,
+    parse,
+)
+from bot.telegram.port import Messenger
+from bot.telegram.presses import (
+    Arrived,
+    Cancel,
+    Claim,
+    Human,
+    Missing,
+    Press,
+    Start,
+    Unrequest,
+    parse_press,
+)
+from bot.telegram.texts import language_for, phrase
+from bot.visit import Visit
+
+log = structlog.get_logger(__name__)
+
+UPDATE_KINDS = ("message", "edited_message", "callback_query", "my_chat_member")
+
+
+@dataclass(slots=True)
+class _Answers:
+    """Answers to presses, given once the transaction is committed: best effort."""
+
+    presses: list[tuple[str, str]] = field(default_factory=list)
+
+
+class Inbound:
+    def __init__(
+        self,
+        *,
+        coordinator: Coordinator,
+        commands: Commands,
+        access: Access,
+        messenger: Messenger,
+        clock: Callable[[], float],
+        bot_username: str,
+        language: str,
+        human_lease_seconds: float,
+    ) -> None:
+        self._coordinator = coordinator
+        self._commands = commands
+        self._access = access
+        self._messenger = messenger
+        self._clock = clock
+        self._bot_username = bot_username
+        self._language = language
+        self._human_lease_seconds = human_lease_seconds
+        self._answering: set[asyncio.Task[None]] = set()
+
+    async def accept(self, updates: Sequence[telegram.Update]) -> None:
+        """Take updates, in order, in one transaction. Once this returns they may be confirmed."""
+        parsed = [parse(update, self._bot_username) for update in updates]
+        owners = {each.update_id for each in parsed if self._proves_owner(each)}
+        at = self._clock()
+
+        def take(sql: Sql, aftermath: Aftermath) -> _Answers:
+            answers = _Answers()
+            for update, incoming in zip(updates, parsed, strict=True):
+                if inbox.add(sql, incoming.update_id, at):
+                    owner = incoming.update_id in owners
+                    self._take(sql, aftermath, answers, update, incoming, at, owner=owner)
+            return answers
+
+        answers = await self._coordinator.transact(take)
+        for callback_id, text in answers.presses:
+            task = asyncio.create_task(self._messenger.answer_press(callback_id, text))
+            self._answering.add(task)
+            task.add_done_callback(self._answering.discard)
+
+    async def close(self) -> None:
+        await asyncio.gather(*self._answering, return_exceptions=True)
+
+    def _proves_owner(self, incoming: Incoming) -> bool:
+        if not isinstance(incoming, IncomingMessage) or incoming.command != "start":
+            return False
+        private = incoming.chat_type == "private" and not incoming.is_edit
+        return private and bool(incoming.argument) and self._access.redeem(incoming.argument)
+
+    def _take(
+        self,
+        sql: Sql,
+        aftermath: Aftermath,
+        answers: _Answers,
+        update: telegram.Update,
+        incoming: Incoming,
+        at: float,
+        *,
+        owner: bool,
+    ) -> None:
+        def take(inner: Sql) -> Taken:
+            match incoming:
+                case IncomingMessage():
+                    return self._message(inner, aftermath, incoming, at, owner=owner)
+                case IncomingPress():
+                    return self._press(inner, aftermath, answers, incoming, at)
+                case IncomingBlock():
+                    return self._block(inner, aftermath, incoming, at)
+                case IncomingOther():
+                    return Taken.IGNORED
+                case _:
+                    assert_never(incoming)
+
+        try:
+            outcome = sql.attempt(take)
+        except StoreUnavailable:
+            raise  # the database's trouble is not the update's
+        except Exception as error:
+            raw = json.dumps(update.to_dict(), default=str)
+            inbox.mark(sql, incoming.update_id, Taken.PARKED, raw)
+            log.error(
+                "update_parked",
+                update_id=incoming.update_id,
+                cause=type(error).__name__,
+                exc_info=log.is_enabled_for(DEBUG),
+            )
+            return
+        if outcome is not Taken.TAKEN:
+            inbox.mark(sql, incoming.update_id, outcome)
+
+    # --- messages ---------------------------------------------------------------------------------
+
+    def _message(
+        self, sql: Sql, aftermath: Aftermath, message: IncomingMessage, at: float, *, owner: bool
+    ) -> Taken:
+        if message.chat_type != "private" or message.user_id == 0:
+            return Taken.IGNORED
+        visit = self._visit(sql, aftermath, message, at)
+        if owner:
+            meta.set_owner(sql, message.user_id)
+        if not self._access.admits(sql, message.user_id):
+            if not message.is_edit:
+                self._access.turn_away(visit)
+            return Taken.IGNORED
+        if message.is_edit:
+            return self._edit(visit, message)
+        if messages.seen(sql, message.chat_id, message.message_id):
+            return Taken.IGNORED
+        conversations.ensure(sql, visit.contact)
+        outbox.know_id(sql, message.chat_id, message.message_id)
+        if owner:
+            self._commands.tell(visit, Notice.OWNER_LEARNT)
+        if message.command and self._command(visit, message):
+            return Taken.TAKEN
+        held = conversations.held_by(sql, message.user_id)
+        if held:
+            self._from_operator(visit, message, held[0])
+        else:
+            self._from_user(visit, message)
+        return Taken.TAKEN
+
+    def _visit(
+        self,
+        sql: Sql,
+        aftermath: Aftermath,
+        source: IncomingMessage | IncomingPress,
+        at: float,
+    ) -> Visit:
+        contact = Contact(
+            conversations.conversation_id(source.chat_id),
+            source.chat_id,
+            source.user_name,
+            language_for(source.language_code, self._language),
+        )
+        key = f"update:{source.update_id}"
+        return Visit(sql, aftermath, at, source.user_id, contact, key)
+
+    def _edit(self, visit: Visit, message: IncomingMessage) -> Taken:
+        """An edit changes the text on record; it never runs a command."""
+        edited = messages.edit(
+            visit.sql, message.chat_id, message.message_id, message.text, message.kind
+        )
+        if edited is None or edited[1] == 0:
+            return Taken.IGNORED
+        conversation_id, version = edited
+        self._step(visit, UserEdited(visit.at, version), conversation_id)
+        return Taken.TAKEN
+
+    def _command(self, visit: Visit, message: IncomingMessage) -> bool:
+        """Run a command. False: a person is listening, and an unknown one is meant for them."""
+        loaded = conversations.load(visit.sql, visit.contact.conversation_id)
+        assert loaded is not None
+        listening = loaded[0].state in {State.HANDOFF_PENDING, State.HUMAN_ACTIVE}
+        if not self._commands.knows(message.command) and listening:
+            return False
+        self._store(visit, message, version=0, consented=False, kind="command")
+        if self._commands.knows(message.command):
+            self._commands.run(visit, message.command, message.argument)
+        else:
+            self._commands.tell(visit, Notice.UNKNOWN_COMMAND, command=message.command)
+        return True
+
+    def _from_user(self, visit: Visit, message: IncomingMessage) -> None:
+        loaded = conversations.load(visit.sql, visit.contact.conversation_id)
+        assert loaded is not None
+        conversation = loaded[0]
+        consented = conversation.state in AI_STATES
+        self._store(
+            visit,
+            message,
+            version=conversation.version + 1,
+            consented=consented,
+            kind=message.kind,
+        )
+        readable = message.kind != "empty" and bool(message.text.strip())
+        self._step(visit, UserMessaged(visit.at, readable, message.kind))
+
+    def _from_operator(self, visit: Visit, message: IncomingMessage, held: str) -> None:
+        """What an operator writes goes to the conversation that they hold."""
+        stored = messages.StoredMessage(
+            author="human",
+            kind=message.kind,
+            text=message.text,
+            detail=message.detail,
+            at=visit.at,
+            version=0,
+            turn_id="",
+            chat_id=message.chat_id,
+            message_id=message.message_id,
+            consented=False,
+            visible=True,
+        )
+        loaded = conversations.load(visit.sql, held)
+        holder = loaded[0].holder if loaded else None
+        if holder is None or holder.operator_id != visit.user_id:  # lost a moment ago
+            self._commands.tell(visit, Notice.OP_NOTHING_HELD)
+            return
+        messages.add(visit.sql, held, stored)
+        until = visit.at + self._human_lease_seconds
+        said = HumanMessaged(visit.at, visit.user_id, message.message_id, until)
+        self._step(visit, said, held)
+
+    def _store(
+        self, visit: Visit, message: IncomingMessage, *, version: int, consented: bool, kind: str
+    ) -> None:
+        stored = messages.StoredMessage(
+            author="user",
+            kind=kind,
+            text=message.text,
+            detail=message.detail,
+            at=visit.at,
+            version=version,
+            turn_id="",
+            chat_id=message.chat_id,
+            message_id=message.message_id,
+            consented=consented,
+            visible=True,
+        )
+        messages.add(visit.sql, visit.contact.conversation_id, stored)
+
+    # --- buttons ----------------------------------------------------------------------------------
+
+    def _press(
+        self,
+        sql: Sql,
+        aftermath: Aftermath,
+        answers: _Answers,
+        press: IncomingPress,
+        at: float,
+    ) -> Taken:
+        visit = self._visit(sql, aftermath, press, at)
+        language = visit.contact.language
+        private = press.chat_type == "private" and press.chat_id == press.user_id
+        if not private or not self._access.admits(sql, press.user_id):
+            refusal = phrase(Notice.STRANGER if private else Notice.BUTTON_EXPIRED, language)
+            answers.presses.append((press.callback_id, refusal.text))
+            return Taken.IGNORED
+        conversations.ensure(sql, visit.contact)
+        wanted = parse_press(press.data)
+        applied = wanted is not None and self._pressed(visit, wanted)
+        text = "" if applied else phrase(Notice.BUTTON_EXPIRED, language).text
+        answers.presses.append((press.callback_id, text))
+        return Taken.TAKEN
+
+    def _pressed(self, visit: Visit, press: Press) -> bool:
+        """Carry out a press; False if its time is over."""
+        match press:
+            case Start():
+                return self._step(visit, UserOptedIn(visit.at))
+            case Human():
+                return self._step(visit, UserRequestedHuman(visit.at))
+            case Cancel(turn_id):
+                return self._step(visit, UserCancelled(visit.at, turn_id))
+            case Unrequest():
+                waiting = self._state(visit) is State.HANDOFF_PENDING
+                return waiting and self._step(visit, UserCancelled(visit.at))
+            case Claim(conversation):
+                if not self._access.is_operator(visit.sql, visit.user_id):
+                    return False
+                self._commands.claim(visit, conversation)
+                return True
+            case Arrived(turn_id) | Missing(turn_id):
+                return self._testimony(visit, turn_id, arrived=isinstance(press, Arrived))
+
+    def _testimony(self, visit: Visit, turn_id: str, *, arrived: bool) -> bool:
+        """The user says whether a doubtful message arrived; nobody else could know."""
+        loaded = conversations.load(visit.sql, visit.contact.conversation_id)
+        if loaded is None or loaded[0].state is not State.DELIVERY_UNKNOWN:
+            return False
+        conversation = loaded[0]
+        if conversation.turn is None or conversation.turn.id != turn_id:
+            return False
+        tally = outbox.tally(visit.sql, conversation.id, turn_id)
+        if tally.on_wire:  # it is still being found out
+            return False
+        epoch = conversation.epoch
+        if not arrived:
+            return self._step(visit, DeliveryDisproved(visit.at, epoch, turn_id))
+        outbox.accept_word(visit.sql, conversation.id, turn_id, visit.at)
+        more = outbox.tally(visit.sql, conversation.id, turn_id).lost > 0
+        return self._step(visit, DeliveryConfirmed(visit.at, epoch, turn_id, more))
+
+    def _state(self, visit: Visit) -> State:
+        loaded = conversations.load(visit.sql, visit.contact.conversation_id)
+        assert loaded is not None
+        return loaded[0].state
+
+    def _step(self, visit: Visit, event: Event, conversation_id: str = "") -> bool:
+        where = conversation_id or visit.contact.conversation_id
+        step = self._coordinator.step(visit.sql, where, event, visit.aftermath)
+        return step is not None and step.outcome is Outcome.APPLIED
+
+    # --- the rest ---------------------------------------------------------------------------------
+
+    def _block(self, sql: Sql, aftermath: Aftermath, block: IncomingBlock, at: float) -> Taken:
+        if not block.blocked:
+            return Taken.IGNORED
+        where = conversations.conversation_id(block.chat_id)
+        step = self._coordinator.step(sql, where, UserBlockedBot(at), aftermath)
+        return Taken.TAKEN if step else Taken.IGNORED

@@ -1,0 +1,131 @@
+"""Answers the commands that have to read memory: /memory /tasks /done /remember.
+
+A stored command is claimed, memory is read, and the answer is queued in the transaction that
+marks the command as done: it is answered once, also after a crash.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bot.coordinator import Coordinator
+from bot.core.notices import Notice
+from bot.remembering import Known, Remembering, find_task
+from bot.scribe import Aftermath, Scribe
+from bot.store import conversations, work
+from bot.store.conversations import Contact
+from bot.store.port import Database, Sql
+from bot.store.work import StoredEffect
+from memory.agenda import Task
+from memory.line import Line
+
+CLAIM_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    notice: Notice
+    values: dict[str, str]
+    write: Callable[[Sql], None] = lambda sql: None
+
+
+class MemoryCommands:
+    def __init__(
+        self,
+        *,
+        database: Database,
+        coordinator: Coordinator,
+        scribe: Scribe,
+        remembering: Remembering,
+        clock: Callable[[], float],
+    ) -> None:
+        self._database = database
+        self._coordinator = coordinator
+        self._scribe = scribe
+        self._remembering = remembering
+        self._clock = clock
+
+    async def run_next(self) -> bool:
+        """Answer one command; False if none waits."""
+        now = self._clock()
+        effect = await self._database.transact(
+            lambda sql: work.claim_command(sql, now, now + CLAIM_SECONDS)
+        )
+        if effect is None:
+            return False
+        head = await self._database.read(
+            lambda sql: conversations.peek(sql, effect.conversation_id)
+        )
+        assert head is not None, "a command comes from a conversation"
+        contact = head[1]
+        answer = await self._answer(effect, contact)
+
+        def settle(sql: Sql, aftermath: Aftermath) -> None:
+            if not work.done(sql, effect.id):  # somebody else answered it
+                return
+            answer.write(sql)
+            aftermath.memory = True
+            self._scribe.tell(
+                sql,
+                contact,
+                answer.notice,
+                answer.values,
+                key=effect.payload["key"],
+                at=self._clock(),
+                aftermath=aftermath,
+            )
+
+        await self._coordinator.transact(settle)
+        return True
+
+    async def _answer(self, effect: StoredEffect, contact: Contact) -> _Answer:
+        argument = effect.payload["argument"]
+        if effect.payload["name"] == "remember":
+            return self._remember(contact, argument)
+        known = await self._remembering.known(contact.chat_id)
+        match effect.payload["name"]:
+            case "memory":
+                return _memory(known)
+            case "tasks":
+                return _tasks(known)
+            case _:
+                return self._done(contact, known, argument)
+
+    def _remember(self, contact: Contact, text: str) -> _Answer:
+        at = self._clock()
+        return _Answer(
+            Notice.REMEMBERED,
+            {"text": text},
+            lambda sql: self._remembering.remember(sql, contact, text, at),
+        )
+
+    def _done(self, contact: Contact, known: Known, words: str) -> _Answer:
+        task = find_task(known, words)
+        if task is None:
+            unsure = Notice.NO_SUCH_TASK if known.readable else Notice.MEMORY_UNREADABLE
+            return _Answer(unsure, {"task": words})
+        at = self._clock()
+        return _Answer(
+            Notice.TASK_DONE,
+            {"task": task.text},
+            lambda sql: self._remembering.complete(sql, contact, task, at),
+        )
+
+
+def _memory(known: Known) -> _Answer:
+    standing: Sequence[Line] = (*known.folded.preferences, *known.folded.facts)
+    lines = [f"• {line.text}" for line in standing]
+    if lines:
+        return _Answer(Notice.MEMORY_SHOWN, {"lines": "\n".join(lines)})
+    return _Answer(Notice.MEMORY_EMPTY if known.readable else Notice.MEMORY_UNREADABLE, {})
+
+
+def _tasks(known: Known) -> _Answer:
+    lines = [_task_line(number, task) for number, task in enumerate(known.folded.tasks, 1)]
+    if lines:
+        return _Answer(Notice.TASKS_SHOWN, {"lines": "\n".join(lines)})
+    return _Answer(Notice.TASKS_EMPTY if known.readable else Notice.MEMORY_UNREADABLE, {})
+
+
+def _task_line(number: int, task: Task) -> str:
+    due = f" ({task.due[:16].replace('T', ' ')})" if task.due else ""
+    return f"{number}. {task.text}{due}"

@@ -1,0 +1,148 @@
+"""Between conversations and memory: which lines a turn leaves, and what the model is shown.
+
+Lines are accepted in the transaction that accepts the draft for sending, so a draft that is
+dropped leaves none. A namespace belongs to one chat (I10).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.core.context import MemoryLine, OpenTask
+from bot.model.toolbox import Found, NotRead, Recalled
+from bot.store import conversations
+from bot.store.conversations import Contact
+from bot.store.messages import StoredMessage
+from bot.store.port import Sql
+from bot.store.work import StoredDraft
+from memory.agenda import Task
+from memory.fold import Folded, fold
+from memory.line import Author, Kind, Line, task_key
+from memory.namespace import namespace_of
+from memory.reader import Reach, Reading
+from memory.recall import search
+from memory.service import Memory
+
+MOST_RECALLED = 12  # memory lines shown to the model with a question
+MICROSECONDS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What memory says about one chat. `readable` False: the store gave no full answer."""
+
+    folded: Folded
+    lines: tuple[Line, ...]
+    readable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Proposal:
+    kind: Kind
+    author: Author
+    text: str
+    key: str = ""
+    due: str | None = None
+
+
+class Remembering:
+    def __init__(self, memory: Memory, secret: bytes) -> None:
+        self._memory = memory
+        self._secret = secret
+
+    def accept_turn(
+        self,
+        sql: Sql,
+        contact: Contact,
+        asked: Sequence[StoredMessage],
+        draft: StoredDraft,
+        at: float,
+    ) -> None:
+        """Put down what was said in this turn and what the model proposed to remember."""
+        said = [_Proposal(Kind.SAID, Author.USER, each.text) for each in asked if each.text]
+        answered = [_Proposal(Kind.SAID, Author.AI, draft.text)] if draft.text else []
+        proposed = [_proposed(line) for line in draft.lines]
+        self._put(sql, contact, [*said, *answered, *proposed], at)
+
+    def remember(self, sql: Sql, contact: Contact, text: str, at: float) -> None:
+        """/remember: the user's own words, which win over what was learnt before."""
+        self._put(sql, contact, [_Proposal(Kind.FACT, Author.USER, text)], at)
+
+    def complete(self, sql: Sql, contact: Contact, task: Task, at: float) -> None:
+        """/done: the line that closes a task."""
+        done = _Proposal(Kind.DONE, Author.USER, task.text, task.key, task.due)
+        self._put(sql, contact, [done], at)
+
+    async def known(self, chat_id: int) -> Known:
+        """Everything memory holds about this chat, read with patience."""
+        reading = await self._memory.read(self._namespace(chat_id))
+        return Known(fold(reading.lines), reading.lines, _readable(reading))
+
+    def shown(self, known: Known, question: str) -> tuple[MemoryLine, ...]:
+        """The lines that a question may need: what stands, closest to the question first."""
+        standing = (*known.folded.preferences, *known.folded.facts, *known.folded.summaries)
+        close = search(standing, question, MOST_RECALLED)
+        newest = sorted(standing, key=lambda line: line.at_us, reverse=True)
+        chosen = dict.fromkeys((*close, *newest))
+        return tuple(_memory_line(line) for line in list(chosen)[:MOST_RECALLED])
+
+    async def recall(self, chat_id: int, query: str) -> Recalled:
+        """The model's `recall`: also what was said, as long as it still holds."""
+        known = await self.known(chat_id)
+        lines = [line for line in known.lines if line.id not in known.folded.void]
+        found = search(lines, query, MOST_RECALLED)
+        if not found and not known.readable:
+            return NotRead()
+        return Found(tuple(_memory_line(line) for line in found))
+
+    def _put(self, sql: Sql, contact: Contact, proposals: Sequence[_Proposal], at: float) -> None:
+        if not proposals:
+            return
+        turn = conversations.next_memory_turn(sql, contact.conversation_id)
+        lines = [
+            Line(
+                id=f"{turn}.{ordinal}",
+                at_us=round(at * MICROSECONDS),
+                turn=turn,
+                ordinal=ordinal,
+                kind=each.kind,
+                author=each.author,
+                text=each.text,
+                key=each.key,
+                event_time=each.due,
+            )
+            for ordinal, each in enumerate(proposals)
+        ]
+        self._memory.put(sql, self._namespace(contact.chat_id), lines, now=at)
+
+    def _namespace(self, chat_id: int) -> str:
+        return namespace_of(self._secret, str(chat_id))
+
+
+def open_tasks(known: Known) -> tuple[OpenTask, ...]:
+    return tuple(OpenTask(task.key, task.text, task.due or "") for task in known.folded.tasks)
+
+
+def find_task(known: Known, words: str) -> Task | None:
+    """The open task that the user means: by its number in /tasks, its wording or its key."""
+    tasks = known.folded.tasks
+    if words.isdecimal() and 0 < int(words) <= len(tasks):
+        return tasks[int(words) - 1]
+    wanted = task_key(words)
+    for task in tasks:
+        if wanted in (task.key, task_key(task.text)):
+            return task
+    lines = search([task.line for task in tasks], words, 1)
+    return next((task for task in tasks if task.line in lines), None)
+
+
+def _proposed(line: Mapping[str, str]) -> _Proposal:
+    kind = Kind(line["kind"])
+    return _Proposal(kind, Author.AI, line["text"], line.get("key", ""), line.get("due") or None)
+
+
+def _memory_line(line: Line) -> MemoryLine:
+    return MemoryLine(line.id, line.text, line.at_us / MICROSECONDS)
+
+
+def _readable(reading: Reading) -> bool:
+    return reading.reach is Reach.COMPLETE

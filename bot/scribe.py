@@ -1,0 +1,339 @@
+"""Carries out the writes that a step asks for, inside the transaction that saves its state.
+
+What it puts down is all that a restart needs: nothing here waits, sends or asks a model.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, assert_never
+
+from bot.core.effects import (
+    CancelGeneration,
+    ContinueReply,
+    Cover,
+    Effect,
+    Generate,
+    GrantConsent,
+    Moderate,
+    NotifyOperators,
+    RecallReply,
+    RelayToOperators,
+    RelayToUser,
+    RevokeConsent,
+    SendBot,
+    ShowNotice,
+    StartDebounce,
+    StartTimer,
+    StopDebounce,
+    StopTimers,
+)
+from bot.core.events import Event, ReplyRecalled
+from bot.core.notices import Notice
+from bot.core.states import Conversation, State, Turn, client_message_id
+from bot.desk import Desk
+from bot.remembering import Remembering
+from bot.store import conversations, messages, outbox, work
+from bot.store.conversations import Contact
+from bot.store.outbox import Author, Outgoing
+from bot.store.port import Sql
+from bot.telegram import payload
+from bot.telegram.payload import CopyOf, SendPart
+from bot.telegram.port import Button, Part
+
+Render: TypeAlias = Callable[[str], tuple[Part, ...]]
+MOST_UNREAD = 20  # messages that are copied to the operator who takes a conversation
+
+
+@dataclass(slots=True)
+class Aftermath:
+    """What running parts of this process should know once the transaction is committed."""
+
+    turns: bool = False  # a debounce, a timer or stored work changed
+    chats: set[int] = field(default_factory=set)  # have something to send
+    commands: bool = False
+    memory: bool = False
+    cancelled: set[str] = field(default_factory=set)  # conversations whose generation is void
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    quiet_seconds: float
+    cap_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """One step of one conversation: everything a write may depend on."""
+
+    conversation: Conversation  # after the step
+    before: Conversation
+    contact: Contact
+    at: float
+    entry: int  # number of the step's journal entry: ids of notices are made from it
+
+
+class Scribe:
+    def __init__(
+        self,
+        *,
+        timing: Timing,
+        desk: Desk,
+        phrase: Callable[[Notice, str, Mapping[str, str]], tuple[Part, ...]],
+        render: Render,
+        remembering: Remembering,
+    ) -> None:
+        self._timing = timing
+        self._desk = desk
+        self._phrase = phrase
+        self._render = render
+        self._remembering = remembering
+
+    def carry_out(
+        self, sql: Sql, occasion: Occasion, effects: Sequence[Effect], aftermath: Aftermath
+    ) -> list[Event]:
+        """Write all effects; return the events that follow at once."""
+        follow: list[Event] = []
+        for number, effect in enumerate(effects):
+            event = self._write(sql, occasion, effect, number, aftermath)
+            if event is not None:
+                follow.append(event)
+        return follow
+
+    def tell(
+        self,
+        sql: Sql,
+        contact: Contact,
+        notice: Notice,
+        values: Mapping[str, str],
+        *,
+        key: str,
+        at: float,
+        aftermath: Aftermath,
+    ) -> None:
+        """Queue a system message; the same `key` again changes nothing."""
+        for number, part in enumerate(self._phrase(notice, contact.language, values), 1):
+            suffix = f"#{number}" if number > 1 else ""
+            outgoing = Outgoing(
+                f"system:{contact.conversation_id}:{key}:{notice}{suffix}",
+                contact.conversation_id,
+                contact.chat_id,
+                Author.SYSTEM,
+                payload.write(SendPart(part)),
+            )
+            outbox.put(sql, outgoing, at)
+        aftermath.chats.add(contact.chat_id)
+
+    def _write(
+        self, sql: Sql, occasion: Occasion, effect: Effect, number: int, aftermath: Aftermath
+    ) -> Event | None:
+        c, at = occasion.conversation, occasion.at
+        match effect:
+            case Generate(turn) | Moderate(turn):
+                kind = "generate" if isinstance(effect, Generate) else "moderate"
+                stored = work.StoredEffect(
+                    f"{kind}:{c.id}:{c.epoch}:{turn.id}", c.id, kind, c.epoch, turn.id, {}
+                )
+                work.add(sql, stored, at)
+                aftermath.turns = True
+            case CancelGeneration(turn):
+                work.cancel(sql, c.id, turn.id)
+                aftermath.cancelled.add(c.id)
+            case StartDebounce():
+                self._debounce(sql, c, effect)
+                aftermath.turns = True
+            case StopDebounce():
+                work.stop_debounce(sql, c.id)
+            case SendBot(turn):
+                self._send_reply(sql, occasion, turn, aftermath)
+            case ContinueReply(turn):
+                outbox.revive(sql, c.id, turn.id, at)
+                aftermath.chats.add(occasion.contact.chat_id)
+            case RecallReply(turn):
+                return self._recall(sql, occasion, turn, aftermath)
+            case Cover(first, last, by, turn_id):
+                messages.cover(sql, c.id, first, last, by=by.value, turn_id=turn_id)
+                if by == "ai":
+                    messages.show_reply(sql, c.id, turn_id)
+            case GrantConsent(first, last):
+                messages.set_consent(sql, c.id, first, last, consented=True)
+            case RevokeConsent(last):
+                messages.set_consent(sql, c.id, 1, last, consented=False)
+            case ShowNotice(notice, values):
+                self._show(sql, occasion, notice, values, number, aftermath)
+            case NotifyOperators(notice, values):
+                self._notify(sql, occasion, notice, values, number, aftermath)
+            case RelayToOperators(first, last, operator_id):
+                self._relay_to_operator(sql, occasion, first, last, operator_id, aftermath)
+            case RelayToUser(operator_id, message_id):
+                self._relay_to_user(sql, occasion, operator_id, message_id, aftermath)
+            case StartTimer(timer, due_at):
+                work.set_timer(sql, c.id, timer.value, due_at, c.epoch)
+                aftermath.turns = True
+            case StopTimers():
+                work.stop_timers(sql, c.id)
+            case _:
+                assert_never(effect)
+        return None
+
+    def _debounce(self, sql: Sql, c: Conversation, effect: StartDebounce) -> None:
+        quiet = 0.0 if effect.now else self._timing.quiet_seconds
+        cap = self._timing.cap_seconds / 2**effect.restarts
+        work.debounce(sql, c.id, now=effect.at, quiet_seconds=min(quiet, cap), cap_seconds=cap)
+
+    def _send_reply(self, sql: Sql, occasion: Occasion, turn: Turn, aftermath: Aftermath) -> None:
+        """Queue the approved draft part by part, and its memory lines with it."""
+        c, contact = occasion.conversation, occasion.contact
+        draft = work.load_draft(sql, c.id, turn.id)
+        assert draft is not None, "an approved draft is stored"
+        parts = self._render(draft.text)
+        if turn.offers_person:
+            parts = (*parts[:-1], self._with_person_button(parts[-1], contact.language))
+        for number, part in enumerate(parts, 1):
+            outgoing = Outgoing(
+                client_message_id(c.id, turn.id, number),
+                c.id,
+                contact.chat_id,
+                Author.AI,
+                payload.write(SendPart(part)),
+                c.epoch,
+                turn.id,
+            )
+            outbox.put(sql, outgoing, occasion.at)
+        reply = messages.StoredMessage(
+            author="ai",
+            kind="text",
+            text=draft.text,
+            detail="",
+            at=occasion.at,
+            version=turn.covers_to,
+            turn_id=turn.id,
+            chat_id=contact.chat_id,
+            message_id=0,
+            consented=True,
+            visible=False,
+        )
+        messages.add(sql, c.id, reply)
+        asked = messages.of_user(sql, c.id, turn.covers_from, turn.covers_to)
+        self._remembering.accept_turn(sql, contact, asked, draft, occasion.at)
+        work.cancel(sql, c.id, turn.id)  # its draft and its work are used up
+        aftermath.memory = True
+        aftermath.chats.add(contact.chat_id)
+
+    def _with_person_button(self, part: Part, language: str) -> Part:
+        offer = self._phrase(Notice.NO_ANSWER, language, {})[0].keyboard
+        person: tuple[tuple[Button, ...], ...] = offer
+        return replace(part, keyboard=person)
+
+    def _recall(
+        self, sql: Sql, occasion: Occasion, turn: Turn, aftermath: Aftermath
+    ) -> Event | None:
+        c = occasion.conversation
+        outbox.drop(sql, c.id, turn.id, occasion.at)
+        aftermath.chats.add(occasion.contact.chat_id)
+        if outbox.tally(sql, c.id, turn.id).on_wire:
+            return None
+        return ReplyRecalled(occasion.at, c.epoch, turn.id)
+
+    def _show(
+        self,
+        sql: Sql,
+        occasion: Occasion,
+        notice: Notice,
+        values: Mapping[str, str],
+        number: int,
+        aftermath: Aftermath,
+    ) -> None:
+        c = occasion.conversation
+        if c.blocked:
+            return
+        if c.state is State.HANDOFF_PENDING:
+            values = {**values, "place": str(conversations.place_in_queue(sql, c))}
+        self.tell(
+            sql,
+            occasion.contact,
+            notice,
+            values,
+            key=f"{occasion.entry}.{number}",
+            at=occasion.at,
+            aftermath=aftermath,
+        )
+
+    def _notify(
+        self,
+        sql: Sql,
+        occasion: Occasion,
+        notice: Notice,
+        values: Mapping[str, str],
+        number: int,
+        aftermath: Aftermath,
+    ) -> None:
+        contact = occasion.contact
+        told = {
+            **values,
+            "conversation": contact.conversation_id,
+            "name": contact.user_name,
+        }
+        for operator in self._desk.recipients(
+            sql, notice, occasion.conversation, occasion.before, contact.chat_id
+        ):
+            self.tell(
+                sql,
+                operator,
+                notice,
+                told,
+                key=f"{contact.conversation_id}:{occasion.entry}.{number}",
+                at=occasion.at,
+                aftermath=aftermath,
+            )
+
+    def _relay_to_operator(
+        self,
+        sql: Sql,
+        occasion: Occasion,
+        first: int,
+        last: int,
+        operator_id: int,
+        aftermath: Aftermath,
+    ) -> None:
+        c = occasion.conversation
+        newest = max(first, last - MOST_UNREAD + 1)
+        for message in messages.of_user(sql, c.id, newest, last):
+            outgoing = Outgoing(
+                f"relay:{c.id}:{message.version}:{operator_id}:{c.epoch}",
+                c.id,
+                operator_id,
+                Author.RELAY,
+                payload.write(_passed_on(message)),
+                c.epoch,
+            )
+            outbox.put(sql, outgoing, occasion.at)
+        aftermath.chats.add(operator_id)
+
+    def _relay_to_user(
+        self,
+        sql: Sql,
+        occasion: Occasion,
+        operator_id: int,
+        message_id: int,
+        aftermath: Aftermath,
+    ) -> None:
+        c, contact = occasion.conversation, occasion.contact
+        message = messages.by_id(sql, operator_id, message_id)
+        assert message is not None, "the operator's message is stored in this transaction"
+        outgoing = Outgoing(
+            f"human:{c.id}:{operator_id}:{message_id}",
+            c.id,
+            contact.chat_id,
+            Author.HUMAN,
+            payload.write(_passed_on(message)),
+            c.epoch,
+        )
+        outbox.put(sql, outgoing, occasion.at)
+        aftermath.chats.add(contact.chat_id)
+
+
+def _passed_on(message: messages.StoredMessage) -> payload.Payload:
+    """Plain words are sent, so that a doubtful send can be proven; anything else is copied."""
+    if message.kind == "text" and message.text.strip():
+        return SendPart(Part(message.text.strip()))
+    return CopyOf(message.chat_id, message.message_id)

@@ -1,0 +1,48 @@
+"""Wakes the parts of this process that have something to do after a commit.
+
+Only a hint: what is due stands in the database, and each part looks there on its own as well.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from bot.scribe import Aftermath
+
+
+class Bell:
+    """Rung by many, waited for by one. A ring while nobody waits is not lost."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def ring(self) -> None:
+        self._event.set()
+
+    async def wait(self, at_most_seconds: float) -> None:
+        """Return when rung, or after `at_most_seconds`."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, at_most_seconds)):
+                await self._event.wait()
+        self._event.clear()
+
+
+class Signals:
+    def __init__(self) -> None:
+        self.turns = Bell()
+        self.outbox = Bell()
+        self.commands = Bell()
+        self.memory = Bell()
+        self.cancel_generation: Callable[[str], None] = lambda conversation_id: None
+
+    def publish(self, aftermath: Aftermath) -> None:
+        if aftermath.turns:
+            self.turns.ring()
+        if aftermath.chats:
+            self.outbox.ring()
+        if aftermath.commands:
+            self.commands.ring()
+        if aftermath.memory:
+            self.memory.ring()
+        for conversation_id in aftermath.cancelled:
+            self.cancel_generation(conversation_id)

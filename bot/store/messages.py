@@ -1,0 +1,148 @@
+"""What was said, each line with its author. Text is added, never removed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.store.port import Row, Sql
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    author: str  # user | ai | human
+    kind: str
+    text: str
+    detail: str
+    at: float
+    version: int
+    turn_id: str
+    chat_id: int
+    message_id: int
+    consented: bool
+    visible: bool
+
+
+NEXT_SEQ = """
+UPDATE conversations SET message_seq = message_seq + 1 WHERE id = :id RETURNING message_seq
+"""
+INSERT = """
+INSERT INTO messages (conversation_id, seq, author, kind, text, detail, at, version, turn_id,
+ chat_id, message_id, consented, visible, covered_by)
+VALUES (:conversation_id, :seq, :author, :kind, :text, :detail, :at, :version, :turn_id,
+ :chat_id, :message_id, :consented, :visible, '')
+"""
+FIELDS = """author, kind, text, detail, at, version, turn_id, chat_id, message_id, consented,
+ visible"""
+LATEST = f"""
+SELECT {FIELDS} FROM messages WHERE conversation_id = :conversation_id
+ORDER BY seq DESC LIMIT :most
+"""
+OF_USER = f"""
+SELECT {FIELDS} FROM messages
+WHERE conversation_id = :conversation_id AND author = 'user' AND version BETWEEN :first AND :last
+ORDER BY version
+"""
+BY_ID = f"""
+SELECT {FIELDS} FROM messages
+WHERE author <> 'ai' AND chat_id = :chat_id AND message_id = :id
+"""
+SEEN = "SELECT 1 FROM messages WHERE author <> 'ai' AND chat_id = :chat_id AND message_id = :id"
+EDIT = """
+UPDATE messages SET text = :text, kind = :kind
+WHERE author = 'user' AND chat_id = :chat_id AND message_id = :message_id AND text <> :text
+RETURNING conversation_id, version
+"""
+COVER = """
+UPDATE messages SET covered_by = :by, turn_id = :turn_id
+WHERE conversation_id = :conversation_id AND author = 'user' AND version BETWEEN :first AND :last
+  AND covered_by = ''
+"""
+CONSENT = """
+UPDATE messages SET consented = :consented
+WHERE conversation_id = :conversation_id AND author = 'user' AND version BETWEEN :first AND :last
+"""
+SHOW = """
+UPDATE messages SET visible = 1
+WHERE conversation_id = :conversation_id AND author = 'ai' AND turn_id = :turn_id
+"""
+
+
+def add(sql: Sql, conversation_id: str, message: StoredMessage) -> None:
+    row = sql.row(NEXT_SEQ, {"id": conversation_id})
+    assert row is not None, "a message is added to a conversation that exists"
+    values = {
+        "conversation_id": conversation_id,
+        "seq": row[0],
+        "author": message.author,
+        "kind": message.kind,
+        "text": message.text,
+        "detail": message.detail,
+        "at": message.at,
+        "version": message.version,
+        "turn_id": message.turn_id,
+        "chat_id": message.chat_id,
+        "message_id": message.message_id,
+        "consented": int(message.consented),
+        "visible": int(message.visible),
+    }
+    sql.run(INSERT, values)
+
+
+def seen(sql: Sql, chat_id: int, message_id: int) -> bool:
+    """Whether this message was taken already, under whatever update_id."""
+    return sql.row(SEEN, {"chat_id": chat_id, "id": message_id}) is not None
+
+
+def by_id(sql: Sql, chat_id: int, message_id: int) -> StoredMessage | None:
+    row = sql.row(BY_ID, {"chat_id": chat_id, "id": message_id})
+    return _read(row) if row else None
+
+
+def edit(sql: Sql, chat_id: int, message_id: int, text: str, kind: str) -> tuple[str, int] | None:
+    """Take the new text of a message; (conversation, version), or None if nothing changed."""
+    values = {"chat_id": chat_id, "message_id": message_id, "text": text, "kind": kind}
+    row = sql.row(EDIT, values)
+    return (row[0], row[1]) if row else None
+
+
+def latest(sql: Sql, conversation_id: str, most: int) -> Sequence[StoredMessage]:
+    """The newest messages of all authors, oldest first."""
+    rows = sql.rows(LATEST, {"conversation_id": conversation_id, "most": most})
+    return [_read(row) for row in reversed(rows)]
+
+
+def of_user(sql: Sql, conversation_id: str, first: int, last: int) -> Sequence[StoredMessage]:
+    """The user's messages with version `first`..`last`, in order."""
+    values = {"conversation_id": conversation_id, "first": first, "last": last}
+    return [_read(row) for row in sql.rows(OF_USER, values)]
+
+
+def cover(sql: Sql, conversation_id: str, first: int, last: int, *, by: str, turn_id: str) -> None:
+    values = {"conversation_id": conversation_id, "first": first, "last": last}
+    sql.run(COVER, values | {"by": by, "turn_id": turn_id})
+
+
+def set_consent(sql: Sql, conversation_id: str, first: int, last: int, *, consented: bool) -> None:
+    values = {"conversation_id": conversation_id, "first": first, "last": last}
+    sql.run(CONSENT, values | {"consented": int(consented)})
+
+
+def show_reply(sql: Sql, conversation_id: str, turn_id: str) -> None:
+    """The AI's reply arrived: from now on it is part of what was said."""
+    sql.run(SHOW, {"conversation_id": conversation_id, "turn_id": turn_id})
+
+
+def _read(row: Row) -> StoredMessage:
+    author, kind, text, detail, at, version, turn_id, chat_id, message_id, consented, visible = row
+    return StoredMessage(
+        author,
+        kind,
+        text,
+        detail,
+        at,
+        version,
+        turn_id,
+        chat_id,
+        message_id,
+        bool(consented),
+        bool(visible),
+    )

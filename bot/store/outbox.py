@@ -1,0 +1,279 @@
+"""What leaves the bot: one row a message, strictly ordered within a chat, claimed one at a time.
+
+Life of a row: pending → sending → sent | failed; or sending → unknown → sent | pending |
+unresolved; or pending → dropped. `claim` grows with each claim: a sender that was paused and
+wakes late settles nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.store.port import Sql
+
+
+class Author(StrEnum):
+    AI = "ai"
+    HUMAN = "human"
+    SYSTEM = "system"
+    RELAY = "relay"  # a user's message on its way to an operator
+
+
+class Status(StrEnum):
+    PENDING = "pending"
+    SENDING = "sending"  # on the wire: from here on it may have arrived
+    SENT = "sent"
+    FAILED = "failed"  # refused for good
+    UNKNOWN = "unknown"  # no answer came; being found out
+    DROPPED = "dropped"  # it never began to leave and never will
+    UNRESOLVED = "unresolved"  # it could not be found out
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    id: str  # the client message id
+    conversation_id: str
+    chat_id: int
+    author: Author
+    payload: str  # see bot/telegram/payload.py
+    epoch: int = 0
+    turn_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A row that this sender may act on until `claimed_until`."""
+
+    outgoing: Outgoing
+    status: Status  # SENDING: send it; UNKNOWN: find out whether it arrived
+    claim: int
+    attempts: int
+    probes: int
+    low_id: int
+    fresh_doubt: bool  # its last sender vanished: nobody has recorded the doubt yet
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How the parts of a turn's reply stand."""
+
+    open: int  # pending, sending, unknown
+    sent: int
+    lost: int  # failed, dropped, unresolved
+    on_wire: int  # sending, unknown
+
+
+NEXT_SEQ = """
+INSERT INTO chats AS known (chat_id, outbox_seq, last_message_id) VALUES (:chat_id, 1, 0)
+ON CONFLICT (chat_id) DO UPDATE SET outbox_seq = known.outbox_seq + 1
+RETURNING outbox_seq
+"""
+PUT = """
+INSERT INTO outbox (id, conversation_id, chat_id, seq, author, epoch, turn_id, payload, status,
+ attempts, probes, not_before, claimed_until, claim, low_id, message_id, created_at, settled_at)
+VALUES (:id, :conversation_id, :chat_id, :seq, :author, :epoch, :turn_id, :payload, 'pending',
+ 0, 0, :at, 0, 0, 0, 0, :at, 0)
+ON CONFLICT (id) DO NOTHING
+"""
+DUE_CHATS = """
+SELECT DISTINCT chat_id FROM outbox
+WHERE status IN ('pending', 'sending', 'unknown') AND not_before <= :now AND claimed_until <= :now
+LIMIT :most
+"""
+NEXT_DUE = """
+SELECT min(CASE WHEN not_before > claimed_until THEN not_before ELSE claimed_until END)
+FROM outbox WHERE status IN ('pending', 'sending', 'unknown')
+  AND (not_before > :now OR claimed_until > :now)
+"""
+FREE_CLAIMS = """
+UPDATE outbox SET claimed_until = 0 WHERE status IN ('sending', 'unknown') AND claimed_until > 0
+"""
+HEAD = """
+SELECT id, conversation_id, chat_id, author, payload, epoch, turn_id, status, attempts, probes,
+ not_before, claimed_until, claim, low_id
+FROM outbox WHERE chat_id = :chat_id AND status IN ('pending', 'sending', 'unknown')
+ORDER BY seq LIMIT 1
+"""
+# An AI part may begin to leave only while its conversation is sending under the same epoch (I3).
+BEGIN = """
+UPDATE outbox SET status = 'sending', claim = claim + 1, claimed_until = :until,
+ attempts = attempts + 1, settled_at = 0,
+ low_id = (SELECT last_message_id FROM chats WHERE chats.chat_id = outbox.chat_id)
+WHERE id = :id AND claim = :claim AND status = 'pending' AND (author <> 'ai' OR EXISTS (
+  SELECT 1 FROM conversations c WHERE c.id = outbox.conversation_id
+   AND c.state = 'bot_sending' AND c.epoch = outbox.epoch))
+RETURNING low_id
+"""
+DOUBT = """
+UPDATE outbox SET status = 'unknown', claim = claim + 1, claimed_until = :until,
+ probes = probes + 1
+WHERE id = :id AND claim = :claim AND status IN ('sending', 'unknown')
+"""
+SETTLE = """
+UPDATE outbox SET status = :status, claimed_until = 0, not_before = :not_before,
+ message_id = :message_id, settled_at = :at, payload = :payload
+WHERE id = :id AND claim = :claim AND status IN ('sending', 'unknown')
+"""
+FORGIVE_PROBE = "UPDATE outbox SET probes = probes - 1 WHERE id = :id AND claim = :claim"
+KNOW_ID = """
+INSERT INTO chats AS known (chat_id, outbox_seq, last_message_id) VALUES (:chat_id, 0, :id)
+ON CONFLICT (chat_id) DO UPDATE SET last_message_id = excluded.last_message_id
+WHERE known.last_message_id < excluded.last_message_id
+"""
+DROP = """
+UPDATE outbox SET status = 'dropped', settled_at = :at
+WHERE conversation_id = :conversation_id AND turn_id = :turn_id AND author = 'ai'
+  AND status = 'pending'
+"""
+REVIVE = """
+UPDATE outbox SET status = 'pending', not_before = :at
+WHERE conversation_id = :conversation_id AND turn_id = :turn_id AND author = 'ai'
+  AND status IN ('unresolved', 'dropped')
+"""
+TALLY = """
+SELECT
+ coalesce(sum(CASE WHEN status IN ('pending', 'sending', 'unknown') THEN 1 ELSE 0 END), 0),
+ coalesce(sum(CASE WHEN status = 'sent' THEN 1 ELSE 0 END), 0),
+ coalesce(sum(CASE WHEN status IN ('failed', 'dropped', 'unresolved') THEN 1 ELSE 0 END), 0),
+ coalesce(sum(CASE WHEN status IN ('sending', 'unknown') THEN 1 ELSE 0 END), 0)
+FROM outbox WHERE conversation_id = :conversation_id AND turn_id = :turn_id AND author = 'ai'
+"""
+ACCEPT_WORD = """
+UPDATE outbox SET status = 'sent', settled_at = :at
+WHERE conversation_id = :conversation_id AND turn_id = :turn_id AND author = 'ai'
+  AND status = 'unresolved'
+"""
+# Ids between two messages that are known to be something else, in whatever chat: private chats
+# and basic groups share one sequence of ids per bot.
+KNOWN_IDS = """
+SELECT message_id FROM messages
+ WHERE author <> 'ai' AND message_id > :low AND message_id < :high
+UNION SELECT message_id FROM outbox WHERE message_id > :low AND message_id < :high
+UNION SELECT message_id FROM status_lines WHERE message_id > :low AND message_id < :high
+"""
+MOVE_CHAT = """
+UPDATE outbox SET chat_id = :new
+WHERE chat_id = :old AND status IN ('pending', 'sending', 'unknown')
+"""
+
+
+def put(sql: Sql, outgoing: Outgoing, at: float) -> None:
+    """Queue a message behind all others of its chat. The same id again changes nothing."""
+    row = sql.row(NEXT_SEQ, {"chat_id": outgoing.chat_id})
+    assert row is not None
+    values = {
+        "id": outgoing.id,
+        "conversation_id": outgoing.conversation_id,
+        "chat_id": outgoing.chat_id,
+        "seq": row[0],
+        "author": outgoing.author.value,
+        "epoch": outgoing.epoch,
+        "turn_id": outgoing.turn_id,
+        "payload": outgoing.payload,
+        "at": at,
+    }
+    sql.run(PUT, values)
+
+
+def due_chats(sql: Sql, now: float, most: int) -> Sequence[int]:
+    return [row[0] for row in sql.rows(DUE_CHATS, {"now": now, "most": most})]
+
+
+def free_claims(sql: Sql) -> None:
+    """Give back what a dead process had claimed, so that its doubt is settled at once."""
+    sql.run(FREE_CLAIMS)
+
+
+def next_due(sql: Sql, now: float) -> float | None:
+    """When a message that has to wait may leave; None if none waits."""
+    row = sql.row(NEXT_DUE, {"now": now})
+    return float(row[0]) if row and row[0] is not None else None
+
+
+def claim_head(sql: Sql, chat_id: int, now: float, until: float) -> Claimed | None:
+    """Take the oldest open row of a chat, if it is due. None: nothing to do now."""
+    row = sql.lock_row(HEAD, {"chat_id": chat_id})
+    if row is None:
+        return None
+    outgoing = Outgoing(row[0], row[1], row[2], Author(row[3]), row[4], row[5], row[6])
+    status, attempts, probes, not_before, claimed_until, claim, low_id = row[7:]
+    if not_before > now or claimed_until > now:
+        return None
+    values = {"id": outgoing.id, "claim": claim, "until": until}
+    if status == Status.PENDING:
+        begun = sql.row(BEGIN, values)
+        if begun is None:
+            return None
+        return Claimed(outgoing, Status.SENDING, claim + 1, attempts + 1, probes, begun[0], False)
+    if sql.run(DOUBT, values) == 0:
+        return None
+    vanished = status == Status.SENDING
+    return Claimed(outgoing, Status.UNKNOWN, claim + 1, attempts, probes + 1, low_id, vanished)
+
+
+def settle(
+    sql: Sql,
+    claimed: Claimed,
+    status: Status,
+    at: float,
+    *,
+    message_id: int = 0,
+    not_before: float = 0.0,
+    payload: str = "",
+) -> bool:
+    """Record what became of a claimed row. False: the claim was lost; nothing is written."""
+    values = {
+        "id": claimed.outgoing.id,
+        "claim": claimed.claim,
+        "status": status.value,
+        "at": at,
+        "message_id": message_id,
+        "not_before": not_before,
+        "payload": payload or claimed.outgoing.payload,
+    }
+    if sql.run(SETTLE, values) == 0:
+        return False
+    if message_id:
+        know_id(sql, claimed.outgoing.chat_id, message_id)
+    return True
+
+
+def forgive_probe(sql: Sql, claimed: Claimed) -> None:
+    """Do not count this attempt to find out: it could not even begin."""
+    sql.run(FORGIVE_PROBE, {"id": claimed.outgoing.id, "claim": claimed.claim})
+
+
+def know_id(sql: Sql, chat_id: int, message_id: int) -> None:
+    """Remember the highest message id of a chat: the lower bound when a send is in doubt."""
+    sql.run(KNOW_ID, {"chat_id": chat_id, "id": message_id})
+
+
+def known_ids(sql: Sql, low: int, high: int) -> frozenset[int]:
+    """Ids in the open interval that belong to messages we know."""
+    return frozenset(row[0] for row in sql.rows(KNOWN_IDS, {"low": low, "high": high}))
+
+
+def drop(sql: Sql, conversation_id: str, turn_id: str, at: float) -> None:
+    """Parts of the reply that have not begun to leave never will."""
+    sql.run(DROP, {"conversation_id": conversation_id, "turn_id": turn_id, "at": at})
+
+
+def revive(sql: Sql, conversation_id: str, turn_id: str, at: float) -> None:
+    """Let unresolved and dropped parts of the reply leave after all."""
+    sql.run(REVIVE, {"conversation_id": conversation_id, "turn_id": turn_id, "at": at})
+
+
+def accept_word(sql: Sql, conversation_id: str, turn_id: str, at: float) -> None:
+    """The user says that the unresolved part arrived."""
+    sql.run(ACCEPT_WORD, {"conversation_id": conversation_id, "turn_id": turn_id, "at": at})
+
+
+def tally(sql: Sql, conversation_id: str, turn_id: str) -> Tally:
+    row = sql.row(TALLY, {"conversation_id": conversation_id, "turn_id": turn_id})
+    assert row is not None
+    return Tally(*(int(count) for count in row))
+
+
+def move_chat(sql: Sql, old: int, new: int) -> None:
+    """A group became a supergroup: what waits follows it."""
+    sql.run(MOVE_CHAT, {"old": old, "new": new})

@@ -1,0 +1,268 @@
+"""A Telegram update as one of four plain values. Reads and never acts; never raises.
+
+Whether the sender may do anything is not decided here, and no field is trusted: names and text
+are what a stranger typed.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import telegram
+from telegram import Message, MessageEntity, Update, User
+
+from bot.telegram.characters import has_visible, storable
+
+UNITS = "utf-16-le"
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingMessage:
+    update_id: int
+    chat_id: int
+    chat_type: str  # private, group, supergroup
+    message_id: int
+    user_id: int  # 0: nobody in particular (an anonymous admin, a channel)
+    user_name: str  # what Telegram shows; may be empty
+    username: str  # without @; may be empty
+    language_code: str
+    text: str  # as sent; the caption of media
+    kind: str  # "text", "empty" (nothing visible), "photo", "sticker", …, "service", "other"
+    detail: str  # the emoji of a sticker, the name of a file …
+    command: str  # "start" for "/start@our_bot now"; "" unless the text begins with a command to us
+    argument: str  # "now"
+    reply_to: int  # message_id; 0: none
+    media_group_id: str
+    date: float  # seconds since the epoch, UTC
+    is_edit: bool
+    forwarded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingPress:
+    update_id: int
+    callback_id: str
+    chat_id: int  # 0: the message is of an inline query or unknown
+    chat_type: str
+    message_id: int
+    user_id: int  # who pressed
+    user_name: str
+    username: str
+    language_code: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingBlock:
+    """The user blocked the bot in the private chat, or let it back in."""
+
+    update_id: int
+    chat_id: int
+    user_id: int
+    blocked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingOther:
+    """Nothing for us; `what` is the kind of update, for the log."""
+
+    update_id: int
+    what: str
+
+
+Incoming: TypeAlias = IncomingMessage | IncomingPress | IncomingBlock | IncomingOther
+
+# Order matters where a message carries two: an animation carries a document, a venue a location.
+MEDIA = (
+    "animation",
+    "audio",
+    "document",
+    "live_photo",
+    "photo",
+    "sticker",
+    "story",
+    "video_note",
+    "video",
+    "voice",
+    "paid_media",
+    "checklist",
+    "contact",
+    "dice",
+    "game",
+    "poll",
+    "venue",
+    "location",
+    "invoice",
+    "giveaway",
+)
+SERVICE = (
+    "new_chat_members",
+    "left_chat_member",
+    "new_chat_title",
+    "new_chat_photo",
+    "delete_chat_photo",
+    "group_chat_created",
+    "supergroup_chat_created",
+    "channel_chat_created",
+    "message_auto_delete_timer_changed",
+    "migrate_to_chat_id",
+    "migrate_from_chat_id",
+    "pinned_message",
+    "successful_payment",
+    "refunded_payment",
+    "users_shared",
+    "chat_shared",
+    "connected_website",
+    "write_access_allowed",
+    "passport_data",
+    "proximity_alert_triggered",
+    "boost_added",
+    "chat_background_set",
+    "forum_topic_created",
+    "forum_topic_edited",
+    "forum_topic_closed",
+    "forum_topic_reopened",
+    "general_forum_topic_hidden",
+    "general_forum_topic_unhidden",
+    "giveaway_created",
+    "giveaway_completed",
+    "giveaway_winners",
+    "video_chat_scheduled",
+    "video_chat_started",
+    "video_chat_ended",
+    "video_chat_participants_invited",
+    "web_app_data",
+    "chat_owner_changed",
+    "chat_owner_left",
+    "checklist_tasks_added",
+    "checklist_tasks_done",
+    "poll_option_added",
+    "poll_option_deleted",
+    "gift",
+    "unique_gift",
+    "gift_upgrade_sent",
+    "managed_bot_created",
+    "paid_message_price_changed",
+    "direct_message_price_changed",
+)
+GONE = frozenset({"kicked", "left"})
+COMMAND = re.compile(r"/([A-Za-z0-9_]{1,64})(?:@([A-Za-z0-9_]{1,64}))?", re.ASCII)
+
+
+def parse(update: Update, bot_username: str) -> Incoming:
+    """Return what the update is for us. `bot_username` without @, in any case."""
+    for message, is_edit in ((update.message, False), (update.edited_message, True)):
+        if message is not None:
+            return _message(update.update_id, message, is_edit, bot_username)
+    if update.callback_query is not None:
+        return _press(update.update_id, update.callback_query)
+    changed = update.my_chat_member
+    if changed is not None and changed.chat.type == "private":
+        blocked = changed.new_chat_member.status in GONE
+        return IncomingBlock(update.update_id, changed.chat.id, changed.from_user.id, blocked)
+    return IncomingOther(update.update_id, _what(update))
+
+
+def _what(update: Update) -> str:
+    """The name of the field that carries the update; "unknown" for one newer than the library."""
+    present = (name for name in Update.__slots__ if getattr(update, name, None) is not None)
+    return next((name for name in present if name[0] != "_" and name != "update_id"), "unknown")
+
+
+def _message(update_id: int, message: Message, is_edit: bool, bot_username: str) -> Incoming:
+    if message.chat.type == "channel":
+        return IncomingOther(update_id, "channel_post")
+    text = message.text or message.caption or ""
+    kind, detail = _kind(message)
+    user_id, user_name, username, language_code = _person(message.from_user)
+    # An anonymous admin or a linked channel speaks through a placeholder account.
+    as_chat = message.sender_chat is not None
+    command, argument = ("", "") if kind != "text" else _command(message, bot_username)
+    return IncomingMessage(
+        update_id=update_id,
+        chat_id=message.chat.id,
+        chat_type=message.chat.type,
+        message_id=message.message_id,
+        user_id=0 if as_chat else user_id,
+        user_name=storable((message.sender_chat.title or "") if message.sender_chat else user_name),
+        username="" if as_chat else username,
+        language_code=language_code,
+        text=storable(text),
+        kind=kind,
+        detail=storable(detail),
+        command=command,
+        argument=argument,
+        reply_to=message.reply_to_message.message_id if message.reply_to_message else 0,
+        media_group_id=message.media_group_id or "",
+        date=message.date.timestamp(),
+        is_edit=is_edit,
+        forwarded=message.forward_origin is not None,
+    )
+
+
+def _press(update_id: int, query: telegram.CallbackQuery) -> IncomingPress:
+    # The message may be inaccessible (too old); its chat and id are there all the same.
+    message = query.message
+    user_id, user_name, username, language_code = _person(query.from_user)
+    return IncomingPress(
+        update_id=update_id,
+        callback_id=query.id,
+        chat_id=message.chat.id if message else 0,
+        chat_type=message.chat.type if message else "",
+        message_id=message.message_id if message else 0,
+        user_id=user_id,
+        user_name=user_name,
+        username=username,
+        language_code=language_code,
+        data=storable(query.data or ""),
+    )
+
+
+def _person(user: User | None) -> tuple[int, str, str, str]:
+    if user is None:
+        return 0, "", "", ""
+    name = storable(" ".join(filter(None, (user.first_name, user.last_name))))
+    return user.id, name, user.username or "", user.language_code or ""
+
+
+def _kind(message: Message) -> tuple[str, str]:
+    if message.text is not None:
+        return ("text" if has_visible(message.text) else "empty"), ""
+    for name in MEDIA:
+        if getattr(message, name, None):
+            return name, _detail(message, name)
+    if any(getattr(message, name, None) for name in SERVICE):
+        return "service", ""
+    # A message without any field that we know: of a kind newer than this program.
+    return "other", ""
+
+
+def _detail(message: Message, kind: str) -> str:
+    match kind:
+        case "sticker":
+            return (message.sticker and message.sticker.emoji) or ""
+        case "dice":
+            return message.dice.emoji if message.dice else ""
+        case "poll":
+            return message.poll.question if message.poll else ""
+        case "venue":
+            return message.venue.title if message.venue else ""
+        case "contact":
+            return message.contact.first_name if message.contact else ""
+        case "document" | "audio" | "video" | "animation":
+            return getattr(getattr(message, kind), "file_name", None) or ""
+    return ""
+
+
+def _command(message: Message, bot_username: str) -> tuple[str, str]:
+    """Return the command and its argument if the text begins with a command that is for us."""
+    first = next((e for e in message.entities if e.offset == 0), None)
+    if message.text is None or first is None or first.type != MessageEntity.BOT_COMMAND:
+        return "", ""
+    written = message.text.encode(UNITS, "surrogatepass")
+    cut = 2 * first.length
+    match = COMMAND.fullmatch(written[:cut].decode(UNITS, "replace"))
+    if match is None or (match[2] and match[2].lower() != bot_username.lower()):
+        return "", ""
+    argument = written[cut:].decode(UNITS, "replace").strip()
+    return match[1].lower(), storable(argument)

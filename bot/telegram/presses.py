@@ -1,0 +1,127 @@
+"""What a pressed button means, and the strict grammar of the data that buttons carry.
+
+Data comes back from the outside: from old versions of this program and from forged requests.
+Whatever is not exactly what `press_data` writes today is None. Whether the presser may do it is
+not decided here.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+DATA_BYTES = 64  # https://core.telegram.org/bots/api#inlinekeyboardbutton
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """*Start the AI assistant*"""
+
+
+@dataclass(frozen=True, slots=True)
+class Human:
+    """*Talk to a person*"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """*Cancel* the answer to this turn; "" means whichever is under way."""
+
+    turn_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unrequest:
+    """*Cancel the request* for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """*Take* (operators)."""
+
+    conversation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """*It arrived*"""
+
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """*It did not*"""
+
+    turn_id: str
+
+
+Press: TypeAlias = Start | Human | Cancel | Unrequest | Claim | Arrived | Missing
+
+TURN = r"turn:msg-(?:0|[1-9][0-9]{0,17})"
+GRAMMAR = re.compile(
+    r"v1:(?:"
+    r"(?P<start>start)"
+    r"|(?P<human>human)"
+    rf"|cancel(?::(?P<cancel>{TURN}))?"
+    r"|(?P<unrequest>unrequest)"
+    r"|claim:(?P<claim>[A-Za-z0-9][A-Za-z0-9:._#-]{0,53}|-[0-9]{1,20})"
+    rf"|arrived:(?P<arrived>{TURN})"
+    rf"|missing:(?P<missing>{TURN})"
+    r")",
+    re.ASCII,
+)
+
+
+def parse_press(data: str) -> Press | None:
+    """Return what was pressed, or None if the data is forged, broken or of another version."""
+    match = GRAMMAR.fullmatch(data)
+    if match is None:
+        return None
+    value = match[match.lastgroup] if match.lastgroup else ""
+    match match.lastgroup:
+        case "start":
+            return Start()
+        case "human":
+            return Human()
+        case "unrequest":
+            return Unrequest()
+        case "claim":
+            return Claim(value)
+        case "arrived":
+            return Arrived(value)
+        case "missing":
+            return Missing(value)
+    return Cancel(value)
+
+
+def can_carry(press: Press) -> bool:
+    """Whether a button can carry it: the data fits and would be parsed back."""
+    data = _write(press)
+    return len(data.encode()) <= DATA_BYTES and parse_press(data) == press
+
+
+def press_data(press: Press) -> str:
+    """Return the callback data of a button. Raises ValueError if none can carry it."""
+    if not can_carry(press):
+        raise ValueError(f"no button can carry a {type(press).__name__} with such an id")
+    return _write(press)
+
+
+def _write(press: Press) -> str:
+    match press:
+        case Start():
+            return "v1:start"
+        case Human():
+            return "v1:human"
+        case Cancel(turn_id):
+            return f"v1:cancel:{turn_id}" if turn_id else "v1:cancel"
+        case Unrequest():
+            return "v1:unrequest"
+        case Claim(conversation):
+            return f"v1:claim:{conversation}"
+        case Arrived(turn_id):
+            return f"v1:arrived:{turn_id}"
+        case Missing(turn_id):
+            return f"v1:missing:{turn_id}"
+        case _:
+            assert_never(press)

@@ -1,0 +1,84 @@
+"""Whether a send that was never answered arrived, found out by edits that change nothing.
+
+Telegram has no idempotency key and shows a bot no history, but ids in a chat only grow and an edit
+tells what it met: "not modified" (our message, saying exactly this), "not found", "can't be
+edited" (somebody else's). So the ids in which the message can be are tried in turn with its very
+text, entities and keyboard. See the design page, "Delivery on Telegram".
+"""
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from bot.errors import Refused, RetryLater, Unknown
+from bot.telegram.port import EditOutcome, Messenger, Part
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """It arrived, as this message."""
+
+    message_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """It did not arrive: every id in which it could be is something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """The question is open. `reason` is for the log.
+
+    `leftover` (0: none) is another message of ours that now carries the text and could not be
+    removed; remove it before probing again.
+    """
+
+    reason: str
+    leftover: int = 0
+
+
+Finding: TypeAlias = Found | Absent | Unproven
+
+
+def candidate_ids(
+    low: int, high: int, known: Container[int], limit: int = 60
+) -> tuple[int, ...] | None:
+    """Return the ids between `low` and `high` (both excluded) that are not `known`, ascending.
+
+    `low` is the newest id in the chat that was known before the send, `high` the id of a message
+    sent after it. None: more than `limit`, too many to probe. A private chat counts its ids
+    together with all other private chats of the bot, so `known` may well hold theirs.
+    """
+    ids: list[int] = []
+    for message_id in range(low + 1, high):
+        if message_id in known:
+            continue
+        if len(ids) == limit:
+            return None
+        ids.append(message_id)
+    return tuple(ids)
+
+
+async def find(
+    messenger: Messenger, chat_id: int, part: Part, candidates: Sequence[int]
+) -> Finding:
+    """Look for `part` in these ids, in ascending order. Safe to repeat."""
+    for message_id in sorted(candidates):
+        try:
+            outcome = await messenger.edit(chat_id, message_id, part)
+        except (RetryLater, Refused, Unknown) as error:
+            return Unproven(f"editing {message_id}: {type(error).__name__}")
+        if outcome is EditOutcome.NOT_MODIFIED:
+            return Found(message_id)
+        if outcome is EditOutcome.EDITED and not await _removed(messenger, chat_id, message_id):
+            # A message of ours that said something else, such as an old notice, says this now.
+            return Unproven(f"deleting {message_id}", leftover=message_id)
+    return Absent()
+
+
+async def _removed(messenger: Messenger, chat_id: int, message_id: int) -> bool:
+    try:
+        return await messenger.delete(chat_id, message_id)
+    except (RetryLater, Refused, Unknown):
+        return False

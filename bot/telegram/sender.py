@@ -1,0 +1,357 @@
+"""Sends, edits and deletes through python-telegram-bot, and says what became of each request.
+
+Rule 1: nothing was written to the network: RetryLater. Written, and no answer: Unknown. A clear
+        no: Refused. https://core.telegram.org/bots/api#making-requests
+Rule 2: an answer that is not Telegram's (a proxy's 502 page, broken JSON) proves nothing about a
+        send; an edit or a delete may simply be repeated.
+Rule 3: no text of a message goes into an error or a log line.
+"""
+
+import json
+import os
+import re
+from collections.abc import Awaitable
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import httpx
+import structlog
+import telegram
+from telegram.constants import ChatAction
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    Conflict,
+    EndPointNotFound,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    RetryAfter,
+    TelegramError,
+)
+from telegram.request import HTTPXRequest, RequestData
+
+from bot.errors import (
+    Blocked,
+    DabirError,
+    FloodWait,
+    Migrated,
+    Misconfigured,
+    Refused,
+    RetryLater,
+    Unknown,
+)
+from bot.telegram.port import Button, EditOutcome, Entity, Part
+
+# Without it the library warns whenever it reads the seconds of a 429.
+os.environ.setdefault("PTB_TIMEDELTA", "true")
+
+log = structlog.get_logger(__name__)
+T = TypeVar("T")
+
+ANSWER_CHARACTERS = 200  # https://core.telegram.org/bots/api#answercallbackquery
+NO_PREVIEW = telegram.LinkPreviewOptions(is_disabled=True)
+CONNECT_SECONDS, READ_SECONDS, WRITE_SECONDS, POOL_SECONDS = 10.0, 20.0, 10.0, 10.0
+
+# UnsupportedProtocol and ProxyError (the proxy refused the tunnel) come before any request.
+NOTHING_WRITTEN = (
+    httpx.ConnectTimeout,
+    httpx.ConnectError,
+    httpx.PoolTimeout,
+    httpx.UnsupportedProtocol,
+    httpx.ProxyError,
+)
+TOO_MUCH = frozenset({405, 411, 413, 414, 415, 431})  # permanent, whoever answers them
+NOT_MODIFIED = ("message is not modified", "message_not_modified")
+NOT_FOUND = ("message to edit not found", "message_id_invalid", "message identifier is not")
+NOT_OURS = (
+    "message can't be edited",
+    "message_author_required",
+    "message_edit_time_expired",
+    "there is no text in the message to edit",
+)
+NOT_THERE = (
+    "message to delete not found",
+    "message can't be deleted",
+    "message_delete_forbidden",
+    "message_id_invalid",
+)
+BAD_ENTITIES = ("can't parse entities", "entity_", "entities_", "entity is", "wrong entity")
+GONE = ("user_is_blocked", "input_user_deactivated", "user is deactivated", "bot was blocked")
+
+
+class EntitiesRefused(Refused):
+    """Telegram does not accept the formatting; the same text without entities may go through."""
+
+
+class _Request(HTTPXRequest):
+    """Like its parent, but a broken answer is neither logged (it holds text) nor a KeyError."""
+
+    async def do_request(
+        self,
+        url: str,
+        method: str,
+        request_data: RequestData | None = None,
+        read_timeout: Any = HTTPXRequest.DEFAULT_NONE,
+        write_timeout: Any = HTTPXRequest.DEFAULT_NONE,
+        connect_timeout: Any = HTTPXRequest.DEFAULT_NONE,
+        pool_timeout: Any = HTTPXRequest.DEFAULT_NONE,
+    ) -> tuple[int, bytes]:
+        code, payload = await super().do_request(
+            url, method, request_data, read_timeout, write_timeout, connect_timeout, pool_timeout
+        )
+        if 400 <= code < 500:
+            _raise_for(code, payload)
+        return code, payload
+
+    @staticmethod
+    def parse_json_payload(payload: bytes) -> dict[str, Any]:
+        answer = _answer(payload)
+        if answer is None or (answer.get("ok") and "result" not in answer):
+            raise TelegramError("this is no answer of a Bot API")
+        if not answer.get("ok") and "description" not in answer:
+            raise TelegramError("this is no answer of a Bot API")
+        return answer
+
+
+def _answer(payload: bytes) -> dict[str, Any] | None:
+    try:
+        answer = json.loads(payload.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _raise_for(code: int, payload: bytes) -> None:
+    """Raise for the refusals that the library would misread; leave the others to it."""
+    answer = _answer(payload)
+    if code == 429:
+        raise RetryAfter(_retry_after(answer or {}))
+    if code in TOO_MUCH:
+        raise BadRequest(f"HTTP {code}")
+    if answer is None or "description" not in answer:
+        # A proxy or a sign-in page on the way: it did not pass the request on. The library would
+        # take its 403 for a user who blocked the bot.
+        stranger = httpx.ProxyError(f"HTTP {code}, not from Telegram")
+        raise NetworkError("answered by something on the way to Telegram") from stranger
+    if code not in (400, 401, 403, 404, 409):
+        raise BadRequest(str(answer["description"]))
+
+
+def _retry_after(answer: dict[str, Any]) -> timedelta:
+    """What a 429 asks for; 5 s if it does not say (a proxy's page)."""
+    parameters = answer.get("parameters")
+    seconds = parameters.get("retry_after") if isinstance(parameters, dict) else None
+    if not isinstance(seconds, int | float) or not 0 < seconds < 10**8:
+        seconds = 5
+    return timedelta(seconds=seconds)
+
+
+def build_bot(
+    token: str, base_url: str, *, proxy: str | None = None, connections: int = 100
+) -> telegram.Bot:
+    """Build the library's bot for the Bot API server at `base_url` (TELEGRAM_API_URL).
+
+    Polling has its own connection, so that a long poll never holds a send up.
+    Raises Misconfigured if the token, the address or the proxy cannot be used at all.
+    """
+    root = base_url.rstrip("/")
+    try:
+        return telegram.Bot(
+            token,
+            base_url=f"{root}/bot",
+            base_file_url=f"{root}/file/bot",
+            request=_request(proxy, connections),
+            get_updates_request=_request(proxy, 1),
+        )
+    except InvalidToken as error:
+        raise Misconfigured(
+            "TELEGRAM_BOT_TOKEN is no bot token; use the one from @BotFather.",
+            setting="TELEGRAM_BOT_TOKEN",
+        ) from error
+    except (RuntimeError, ValueError, httpx.InvalidURL) as error:
+        raise Misconfigured(
+            "TELEGRAM_PROXY cannot be used; use http://host:port.", setting="TELEGRAM_PROXY"
+        ) from error
+
+
+def _request(proxy: str | None, connections: int) -> HTTPXRequest:
+    return _Request(
+        connection_pool_size=connections,
+        connect_timeout=CONNECT_SECONDS,
+        read_timeout=READ_SECONDS,
+        write_timeout=WRITE_SECONDS,
+        pool_timeout=POOL_SECONDS,
+        proxy=proxy or None,
+    )
+
+
+def translate(error: TelegramError, *, repeatable: bool) -> DabirError:
+    """Say what became of a request. `repeatable`: doing it twice is the same as once."""
+    match error:
+        case RetryAfter():
+            seconds = error._retry_after.total_seconds()
+            return FloodWait(f"Telegram asks to wait {seconds:g} s", delay_seconds=seconds)
+        case ChatMigrated():
+            return Migrated("the group became a supergroup", new_chat_id=error.new_chat_id)
+        case Forbidden():
+            return Blocked(_described(error))
+        case InvalidToken():
+            return Refused("Telegram does not accept the bot token; check TELEGRAM_BOT_TOKEN")
+        case EndPointNotFound():
+            return Refused("this Bot API server does not know the method")
+        case Conflict():
+            return RetryLater(_described(error), delay_seconds=5.0)
+        case BadRequest():
+            return _refusal(error)
+        case NetworkError() if isinstance(error.__cause__, NOTHING_WRITTEN):
+            return RetryLater(f"Telegram is not reached ({type(error.__cause__).__name__})")
+        case NetworkError() if isinstance(error.__cause__, httpx.HTTPError):
+            return Unknown(f"Telegram did not answer ({type(error.__cause__).__name__})")
+    if repeatable:
+        return RetryLater("Telegram's answer cannot be read")
+    return Unknown("Telegram's answer cannot be read")
+
+
+def _refusal(error: BadRequest) -> DabirError:
+    if _says(error, GONE):
+        return Blocked(_described(error))
+    if _says(error, BAD_ENTITIES):
+        return EntitiesRefused("Telegram does not accept the formatting")
+    return Refused(_described(error))
+
+
+def _says(error: TelegramError, phrases: tuple[str, ...]) -> bool:
+    message = error.message.lower()
+    return any(phrase in message for phrase in phrases)
+
+
+def _described(error: TelegramError) -> str:
+    """Telegram's description without its prefix, up to where it might quote something."""
+    plain = re.sub(r"^(?:Bad Request|Forbidden|Conflict): ", "", error.message)
+    return re.split('["“«\n:]', plain, maxsplit=1)[0][:100].strip() or "refused"
+
+
+class TelegramMessenger:
+    """The Messenger port over the library's bot. Link previews are off: a preview that is added
+    later would make an edit that changes nothing look like a change."""
+
+    def __init__(self, bot: telegram.Bot) -> None:
+        self._bot = bot
+
+    async def send(self, chat_id: int, part: Part, *, reply_to: int = 0) -> int:
+        sent = await _asked(
+            self._bot.send_message(
+                chat_id,
+                part.text,
+                entities=_entities(part.entities),
+                reply_markup=_markup(part.keyboard),
+                link_preview_options=NO_PREVIEW,
+                reply_parameters=_reply(reply_to),
+            )
+        )
+        return sent.message_id
+
+    async def edit(self, chat_id: int, message_id: int, part: Part) -> EditOutcome:
+        try:
+            await self._bot.edit_message_text(
+                part.text,
+                chat_id,
+                message_id,
+                entities=_entities(part.entities),
+                reply_markup=_markup(part.keyboard),
+                link_preview_options=NO_PREVIEW,
+            )
+        except BadRequest as error:
+            if (outcome := _edit_outcome(error)) is not None:
+                return outcome
+            raise translate(error, repeatable=True) from error
+        except TelegramError as error:
+            raise translate(error, repeatable=True) from error
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise RetryLater("Telegram's answer cannot be read") from error
+        return EditOutcome.EDITED
+
+    async def delete(self, chat_id: int, message_id: int) -> bool:
+        try:
+            return bool(await self._bot.delete_message(chat_id, message_id))
+        except TelegramError as error:
+            if isinstance(error, BadRequest) and _says(error, NOT_THERE):
+                return False
+            raise translate(error, repeatable=True) from error
+
+    async def copy(self, chat_id: int, from_chat_id: int, message_id: int) -> int:
+        copied = await _asked(self._bot.copy_message(chat_id, from_chat_id, message_id))
+        return copied.message_id
+
+    async def show_typing(self, chat_id: int) -> None:
+        try:
+            await self._bot.send_chat_action(chat_id, ChatAction.TYPING)
+        except TelegramError as error:
+            log.debug("typing_not_shown", chat_id=chat_id, error=type(error).__name__)
+
+    async def answer_press(self, callback_id: str, text: str = "") -> None:
+        try:
+            await self._bot.answer_callback_query(callback_id, text[:ANSWER_CHARACTERS] or None)
+        except TelegramError as error:
+            log.debug("press_not_answered", error=type(error).__name__)
+
+
+async def _asked(request: Awaitable[T]) -> T:
+    """Await a request that must not be made twice."""
+    try:
+        return await request
+    except TelegramError as error:
+        raise translate(error, repeatable=False) from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise Unknown("Telegram's answer cannot be read") from error
+
+
+def _edit_outcome(error: BadRequest) -> EditOutcome | None:
+    if _says(error, NOT_MODIFIED):
+        return EditOutcome.NOT_MODIFIED
+    if _says(error, NOT_FOUND):
+        return EditOutcome.NOT_FOUND
+    if _says(error, NOT_OURS):
+        return EditOutcome.NOT_OURS
+    return None
+
+
+def _entities(entities: tuple[Entity, ...]) -> list[telegram.MessageEntity] | None:
+    if not entities:
+        return None
+    return [
+        telegram.MessageEntity(
+            entity.type,
+            entity.offset,
+            entity.length,
+            url=entity.url or None,
+            language=entity.language or None,
+            custom_emoji_id=entity.custom_emoji_id or None,
+        )
+        for entity in entities
+    ]
+
+
+def _markup(
+    keyboard: tuple[tuple[Button, ...], ...],
+) -> telegram.InlineKeyboardMarkup | None:
+    if not keyboard:
+        return None
+    return telegram.InlineKeyboardMarkup(
+        [
+            [
+                telegram.InlineKeyboardButton(
+                    button.text, url=button.url or None, callback_data=button.data or None
+                )
+                for button in row
+            ]
+            for row in keyboard
+        ]
+    )
+
+
+def _reply(message_id: int) -> telegram.ReplyParameters | None:
+    if not message_id:
+        return None
+    return telegram.ReplyParameters(message_id, allow_sending_without_reply=True)

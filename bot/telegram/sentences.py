@@ -1,0 +1,329 @@
+"""What the bot says by itself, in English. Translations: locales/<language>/LC_MESSAGES/dabir.po.
+
+`N_` marks a sentence for the catalogues and changes nothing. After a change here, as a developer:
+
+    pybabel extract -k N_ --no-location --omit-header -o dabir.pot bot/telegram
+    pybabel update -D dabir -i dabir.pot -d bot/telegram/locales --no-fuzzy-matching
+    pybabel compile -D dabir -d bot/telegram/locales
+"""
+
+from collections.abc import Mapping
+
+from bot.core.notices import Notice
+from bot.errors import ModelFailure
+
+
+def N_(sentence: str) -> str:
+    return sentence
+
+
+# Buttons
+START = N_("Start the AI assistant")
+PERSON = N_("Talk to a person")
+CANCEL = N_("Cancel")
+UNREQUEST = N_("Cancel the request")
+TAKE = N_("Take")
+ARRIVED = N_("It arrived")
+MISSING = N_("It did not")
+
+# Added where a place in the queue is known
+FIRST_IN_QUEUE = N_("You are first in the queue.")
+PLACE_IN_QUEUE = N_("You are number {place} in the queue.")
+
+NO_ANSWER = N_("I have no good answer to that.")
+
+NOTICES: Mapping[Notice, str] = {
+    Notice.CONSENT: N_(
+        "Hello! I can pass your message to an AI assistant, or to a person. Nobody has read it"
+        " yet.\n\nIf you start the assistant, it reads your messages from here on, and those above"
+        " that are still unanswered. You can stop it at any time with /stop_ai.\n\nPlease choose:"
+    ),
+    Notice.CONSENT_AGAIN: N_(
+        "The AI assistant is off, so nobody answers at the moment. Whom would you like to talk to?"
+    ),
+    Notice.AI_ON: N_(
+        "The AI assistant is on. Just write what you need.\n/stop_ai turns it off, /human brings a"
+        " person."
+    ),
+    Notice.AI_OFF: N_(
+        "The AI assistant is off and reads nothing any more. You can start it again or talk to a"
+        " person:"
+    ),
+    Notice.HANDOFF_REQUESTED: N_(
+        "You asked for a person; it is on record. Somebody will answer you here. The AI assistant"
+        " stays silent meanwhile."
+    ),
+    Notice.HANDOFF_WAITING: N_(
+        "Your request for a person is still on record, and your message is kept for them."
+    ),
+    Notice.HANDOFF_CANCELLED: N_(
+        "Your request for a person is withdrawn. What would you like instead?"
+    ),
+    Notice.HUMAN_JOINED: N_(
+        "{name} is here now and answers you personally. The AI assistant stays silent."
+    ),
+    Notice.HUMAN_CHANGED: N_("{name} has taken over and answers you from now on."),
+    Notice.HUMAN_LEFT: N_(
+        "{name} has left the conversation. The AI assistant does not come back by itself; you"
+        " choose:"
+    ),
+    Notice.HUMAN_GONE: N_(
+        "It looks as if the person you were talking to is away. You are back in the queue, and"
+        " somebody will answer you here."
+    ),
+    Notice.ALREADY_HUMAN: N_(
+        "You are talking to {name} already. Just write, and they will read it."
+    ),
+    Notice.ENDED: N_(
+        "This conversation is closed. Write again whenever you like, and we start anew."
+    ),
+    Notice.STATUS: N_("I am working on it…"),
+    Notice.CANCELLED: N_("Stopped. No answer will come to that."),
+    Notice.NOTHING_TO_CANCEL: N_("There is nothing to cancel at the moment."),
+    Notice.NEW_STARTED: N_(
+        "A new start: the assistant does not see any more what was said before. What can I do for"
+        " you?"
+    ),
+    Notice.HEALTH_DEGRADED: N_(
+        "The AI assistant has trouble at the moment and is off for now. You can talk to a person,"
+        " or start it again later:"
+    ),
+    Notice.NO_ANSWER: N_("You can put it another way, or talk to a person:"),
+    Notice.NO_ANSWER_HANDOFF: N_(
+        "I have passed our conversation to a person, who will answer you here."
+    ),
+    Notice.POLICY_HANDOFF: N_(
+        "This is something for a person. I have passed it on; somebody will answer you here."
+    ),
+    Notice.CHECKING_DELIVERY: N_("I am checking whether my last message reached you…"),
+    Notice.DID_IT_ARRIVE: N_(
+        "The connection broke while I was answering. Did you get my answer to your last message?"
+    ),
+    Notice.DELIVERY_HANDOFF: N_(
+        "I could not find out whether my last message reached you, so I have passed our"
+        " conversation to a person, who will answer you here."
+    ),
+    Notice.DELIVERY_FAILED: N_(
+        "I had an answer, but Telegram did not accept it. Please ask again in other words, or talk"
+        " to a person:"
+    ),
+    Notice.STRANGER: N_("Hello! This bot is private, so I cannot help you here. I am sorry."),
+    Notice.BUTTON_EXPIRED: N_("This button is no longer in use."),
+    Notice.UNKNOWN_COMMAND: N_("I do not know {command}. /help shows what I can do."),
+    Notice.USAGE: N_("Please write it like this: {usage}"),
+    Notice.HELP: N_(
+        "Just write to me as you would to a person; several messages in a row are fine.\n\n/start –"
+        " choose between the AI assistant and a person\n/human – talk to a person\n/stop_ai – turn"
+        " the assistant off\n/cancel – stop the answer I am working on\n/new – start a new"
+        " topic\n/remember – keep a note, as in: /remember I am vegetarian\n/memory – what I"
+        " remember\n/tasks – your open tasks\n/done – tick a task off\n/privacy – what happens to"
+        " your messages\n/end – close the conversation"
+    ),
+    Notice.PRIVACY: N_(
+        "Your messages and the answers are kept on the computer of whoever runs this bot.\n\nThe AI"
+        " assistant sees nothing until you start it. Then your messages go to the language model"
+        " that the host has chosen, so that it can answer.\n\nWhat you and a person write to each"
+        " other is not shown to the assistant.\n\n/stop_ai turns the assistant off; /new keeps what"
+        " was said before from it; /memory shows what it remembers."
+    ),
+    Notice.OWNER_LEARNT: N_(
+        "Welcome! This bot is yours now: you are its owner. Write something to try it; /help shows"
+        " what else there is."
+    ),
+    Notice.MEMORY_EMPTY: N_("I do not remember anything yet. /remember keeps a note."),
+    Notice.MEMORY_UNREADABLE: N_(
+        "I cannot read my memory at the moment. Nothing is lost; please try again in a minute."
+    ),
+    Notice.MEMORY_SHOWN: N_("This is what I remember:\n{lines}"),
+    Notice.TASKS_EMPTY: N_("You have no open tasks."),
+    Notice.TASKS_SHOWN: N_("Your open tasks:\n{lines}"),
+    Notice.TASK_DONE: N_("Done: {task}"),
+    Notice.NO_SUCH_TASK: N_("I find no open task “{task}”. /tasks shows them all."),
+    Notice.REMEMBERED: N_("I will remember: {text}"),
+    Notice.OP_REQUESTED: N_("{name} asks for a person.\nConversation {conversation}"),
+    Notice.OP_REMINDER: N_(
+        "{name} has waited for a person for {minutes} min.\nConversation {conversation}"
+    ),
+    Notice.OP_POLICY: N_(
+        "{name} needs a person, by the rule “{rule}”.\nConversation {conversation}"
+    ),
+    Notice.OP_MODERATION: N_(
+        "{name} needs a person: the assistant's answer could not be checked, so it was not"
+        " sent.\nConversation {conversation}"
+    ),
+    Notice.OP_DELIVERY: N_(
+        "{name} needs a person: it is unclear whether the assistant's answer"
+        " arrived.\nConversation {conversation}"
+    ),
+    Notice.OP_WITHDRAWN: N_("{name} no longer asks for a person.\nConversation {conversation}"),
+    Notice.OP_CLAIMED: N_(
+        "You are talking to {name} now: what you write here goes to them.\n/release gives the"
+        " conversation back, /end closes it.\nConversation {conversation}"
+    ),
+    Notice.OP_TAKEN: N_("{holder} has held the conversation {conversation} since {since}."),
+    Notice.OP_RELEASED: N_("You have given the conversation {conversation} back."),
+    Notice.OP_LEASE_EXPIRED: N_(
+        "Nothing has happened in the conversation with {name} for a while, so it is back in the"
+        " queue.\nConversation {conversation}"
+    ),
+    Notice.OP_ENDED: N_("{name} closed the conversation.\nConversation {conversation}"),
+    Notice.OP_BLOCKED: N_(
+        "{name} blocked the bot and cannot be reached.\nConversation {conversation}"
+    ),
+    Notice.OP_NOT_DELIVERED: N_(
+        "Your message did not reach the user: {reason}.\nConversation {conversation}"
+    ),
+    Notice.OP_NOTHING_HELD: N_("You hold no conversation. /queue shows who is waiting."),
+    Notice.OP_HOLDS_ANOTHER: N_(
+        "You hold the conversation {conversation}. Please /release it first."
+    ),
+    Notice.OP_NO_SUCH: N_("There is no open conversation {conversation}. /queue shows them."),
+    Notice.OP_QUEUE: N_("Waiting for a person:\n{lines}"),
+    Notice.OP_QUEUE_EMPTY: N_("Nobody is waiting for a person."),
+    Notice.OP_ONLY: N_("This command is for operators only. /help shows yours."),
+}
+
+# What the user reads when the model gave no answer; none of them can mend it but by waiting,
+# asking otherwise or talking to a person.
+MODEL_FAILED: Mapping[ModelFailure, str] = {
+    ModelFailure.WRONG_KEY: N_(
+        "The assistant is not set up correctly, so I cannot answer. The host has been told; until"
+        " then you can talk to a person."
+    ),
+    ModelFailure.UNKNOWN_MODEL: N_(
+        "The assistant I should use does not exist, so I cannot answer. The host has been told;"
+        " until then you can talk to a person."
+    ),
+    ModelFailure.NO_BALANCE: N_(
+        "The assistant is out of credit, so I cannot answer. The host has been told; until then"
+        " you can talk to a person."
+    ),
+    ModelFailure.RATE_LIMITED: N_(
+        "The assistant has too many requests at once. Please ask again in a minute."
+    ),
+    ModelFailure.CONTEXT_TOO_LONG: N_(
+        "That was too long for the assistant. Please send a shorter message, or start afresh with"
+        " /new."
+    ),
+    ModelFailure.CONTENT_FILTER: N_(
+        "The assistant may not answer that. You can put it another way, or talk to a person."
+    ),
+    ModelFailure.EMPTY_ANSWER: N_(
+        "The assistant had nothing to say to that. Please put it another way."
+    ),
+    ModelFailure.MALFORMED_ARGUMENTS: N_(
+        "The assistant got muddled over that. Please ask again, perhaps in other words."
+    ),
+    ModelFailure.CUT_OFF: N_(
+        "The answer broke off in the middle, so I did not send it. Please ask again."
+    ),
+    ModelFailure.TIMED_OUT: N_(
+        "The assistant took too long. Please ask again, perhaps with a shorter question."
+    ),
+    ModelFailure.UNREACHABLE: N_(
+        "I cannot reach the assistant at the moment. Please ask again in a few minutes."
+    ),
+    ModelFailure.BAD_REPLY: N_(
+        "The assistant gave an answer that I cannot read. Please ask again in a minute."
+    ),
+}
+MODEL_FAILED_OTHERWISE = N_("That did not work. Please ask again in a minute, or talk to a person.")
+
+# What the host has to do.
+MODEL_TROUBLE: Mapping[ModelFailure, str] = {
+    ModelFailure.WRONG_KEY: N_(
+        "The model endpoint refuses the key. Check MODEL_API_KEY, then restart the bot."
+    ),
+    ModelFailure.UNKNOWN_MODEL: N_(
+        "The model endpoint does not know the model. Check MODEL_NAME and MODEL_BASE_URL, then"
+        " restart the bot."
+    ),
+    ModelFailure.NO_BALANCE: N_(
+        "The account at the model provider is empty. Top up its balance; nothing has to be"
+        " restarted."
+    ),
+    ModelFailure.RATE_LIMITED: N_(
+        "The model endpoint limits the number of requests. Raise the limit at the provider, or"
+        " wait; nothing has to be restarted."
+    ),
+    ModelFailure.CONTEXT_TOO_LONG: N_(
+        "A prompt does not fit the model, even shortened. Set a smaller MODEL_MAX_MESSAGES or"
+        " shorten MODEL_SYSTEM_PROMPT."
+    ),
+    ModelFailure.CONTENT_FILTER: N_(
+        "The model provider's filter refuses what is asked. If that is wrong, change its filter"
+        " or MODEL_NAME."
+    ),
+    ModelFailure.EMPTY_ANSWER: N_(
+        "The model returns empty answers. Check MODEL_SYSTEM_PROMPT, or try another MODEL_NAME."
+    ),
+    ModelFailure.MALFORMED_ARGUMENTS: N_(
+        "The model uses its tools wrongly. Another MODEL_NAME may be better with tools."
+    ),
+    ModelFailure.CUT_OFF: N_(
+        "Answers of the model break off in the middle. Check the connection to MODEL_BASE_URL."
+    ),
+    ModelFailure.TIMED_OUT: N_(
+        "The model is too slow. Raise MODEL_TIMEOUT, or choose a faster MODEL_NAME."
+    ),
+    ModelFailure.UNREACHABLE: N_(
+        "The model endpoint cannot be reached. Check MODEL_BASE_URL and the network."
+    ),
+    ModelFailure.BAD_REPLY: N_(
+        "MODEL_BASE_URL does not answer like an OpenAI-compatible endpoint. Check the address;"
+        " often /v1 is missing at its end."
+    ),
+}
+MODEL_TROUBLE_OTHERWISE = N_(
+    "The assistant fails again and again. `dabir doctor` on the bot's machine says why."
+)
+
+# Kinds of messages that are not read yet; the rest is "something".
+UNREADABLE = N_(
+    "Thank you! I can only read text so far and could not take in {thing}. Please tell me in words."
+)
+UNREADABLE_EMPTY = N_("Your message looks empty to me. Please write a few words.")
+SOMETHING = N_("what you sent")
+KINDS: Mapping[str, str] = {
+    "animation": N_("your animation"),
+    "audio": N_("your audio file"),
+    "checklist": N_("your checklist"),
+    "contact": N_("your contact"),
+    "dice": N_("your dice"),
+    "document": N_("your file"),
+    "game": N_("your game"),
+    "live_photo": N_("your photo"),
+    "location": N_("your location"),
+    "photo": N_("your photo"),
+    "poll": N_("your poll"),
+    "sticker": N_("your sticker"),
+    "story": N_("your story"),
+    "venue": N_("your place"),
+    "video": N_("your video"),
+    "video_note": N_("your video message"),
+    "voice": N_("your voice message"),
+}
+
+OWNER_HELP = N_(
+    "For you as the owner:\n/queue – who is waiting for a person\n/claim – take a conversation"
+    " over\n/release – give it back"
+)
+COMMANDS: Mapping[str, str] = {
+    "start": N_("choose who answers: the assistant or a person"),
+    "help": N_("what I can do"),
+    "human": N_("talk to a person"),
+    "stop_ai": N_("turn the assistant off"),
+    "cancel": N_("stop the answer I am working on"),
+    "new": N_("start a new topic"),
+    "privacy": N_("what happens to your messages"),
+    "end": N_("close the conversation"),
+    "memory": N_("what I remember"),
+    "tasks": N_("your open tasks"),
+    "done": N_("tick a task off"),
+    "remember": N_("keep a note"),
+}
+OWNER_COMMANDS: Mapping[str, str] = {
+    "queue": N_("who is waiting for a person"),
+    "claim": N_("take a conversation over"),
+    "release": N_("give a conversation back"),
+}
