@@ -70,7 +70,8 @@ def run_bot() -> int:
         if done != OK:
             return done
     settings = configured(load())
-    from bot import app
+    with logs.out_of_reach("click", "pygments", "rich"):
+        from bot import app
 
     return app.run(settings)
 

@@ -4,6 +4,7 @@ The only module that names concrete adapters.
 """
 
 import asyncio
+import importlib
 import secrets
 import signal
 import sys
@@ -362,7 +363,11 @@ async def _announce(
         code = owner_code.issue(settings.data_directory)
         link = owner_code.link(running.username, code)
         print(f"Open this link to become the owner of this bot: {link}", file=sys.stderr)  # noqa: T201
-    chores = (set_menu(bot, owner), indicator.remove_leftovers(clock()))
+    chores = (
+        set_menu(bot, owner),
+        indicator.remove_leftovers(clock()),
+        asyncio.to_thread(importlib.import_module, "openai"),  # slow; the first turn needs it
+    )
     tasks = [asyncio.ensure_future(chore) for chore in chores]
     for task in tasks:
         stack.callback(task.cancel)

@@ -114,9 +114,15 @@ def test_the_parts_do_not_import_the_whole() -> None:
     ] == []
 
 
-def test_the_command_starts_without_the_slow_packages() -> None:
-    slow = ("openai", "telegram", "typer", "starlette", "uvicorn", "psycopg", "httpx", "rich")
-    script = f"import sys, bot.__main__; print([m for m in {slow!r} if m in sys.modules])"
+@pytest.mark.parametrize(
+    ("module", "slow"),
+    [
+        ("bot.__main__", ("openai", "telegram", "typer", "starlette", "psycopg", "httpx", "rich")),
+        ("bot.app", ("openai", "typer", "starlette", "uvicorn", "psycopg")),
+    ],
+)
+def test_a_start_does_without_the_slow_packages(module: str, slow: tuple[str, ...]) -> None:
+    script = f"import sys, {module}; print([m for m in {slow!r} if m in sys.modules])"
     found = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
     )

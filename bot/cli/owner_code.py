@@ -39,7 +39,7 @@ def check_and_consume(data_directory: Path, code: str) -> bool:
     """
     path = data_directory / FILE_NAME
     given = _digest(code)
-    if not any([hmac.compare_digest(each, given) for each in _digests(path)]):
+    if not any(hmac.compare_digest(each, given) for each in _digests(path)):
         return False
     try:
         path.unlink()

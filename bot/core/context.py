@@ -82,6 +82,7 @@ class MemoryLine:
     id: str
     text: str
     at: float  # when it was written
+    said_by: str = ""  # "user" or "ai" for words of a conversation, nothing for what was noted
 
 
 @dataclass(frozen=True, slots=True)

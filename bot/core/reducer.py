@@ -229,7 +229,7 @@ def say_ai_is_on(c: Conversation, event: UserStarted, limits: Limits) -> Change:
 
 def ask_consent(c: Conversation, event: UserMessaged, limits: Limits) -> Change:
     arrived = replace(_arrived(c, event.at), state=State.CONSENT_REQUIRED)
-    fresh = c.state is State.ENDED or c.version == 0
+    fresh = c.state is State.ENDED or not c.told_at
     if not fresh and event.at - c.told_at < limits.repeat_notice_seconds:
         return arrived, ()
     return replace(arrived, told_at=event.at), (_show(Notice.CONSENT),)

@@ -20,14 +20,13 @@ In a test, hold the object; from another process, the same over HTTP with JSON b
 
 import argparse
 import asyncio
-import contextlib
 import json
 import signal
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from starlette.applications import Starlette
@@ -38,88 +37,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.lab.practice import wire
 from bot.lab.practice.answers import answer
+from bot.lab.practice.controls import controls
+from bot.lab.practice.journal import Asked, Gate
 from bot.lab.practice.player import Ending, Played
-from bot.lab.practice.prompt import read_prompt, text_of
-from bot.lab.practice.scripts import Fault, Reply, reply_from_json
+from bot.lab.practice.prompt import read_prompt
+from bot.lab.practice.scripts import Fault, Reply
+from bot.lab.practice.settings import ModerationSettings, Settings, refusal
 from bot.lab.serve import serve
 
 MODEL = "practice"
 KEPT_REQUESTS = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What kind of endpoint it plays. Defaults: an agreeable one."""
-
-    latency_seconds: float = 0.0  # before the first token of every reply that is not scripted
-    token_seconds: float = 0.0
-    api_key: str = ""  # if set, any other key gets 401
-    models: tuple[str, ...] = ()  # if set, any other model gets 404
-    max_messages: int = 0  # more get the context-length error; 0: no limit
-    max_characters: int = 0
-    require_reasoning_content: bool = False  # DeepSeek's thinking mode: 400 where it is missing
-    refuse_reasoning_content: bool = False  # DeepSeek's older reasoner
-    refuse_tools: bool = False  # Ollama, for models without them
-    refuse_stream_options: bool = False
-    refuse_stream: bool = False
-    ignore_stream: bool = False  # answers whole even if asked to stream
-
-
-@dataclass(frozen=True, slots=True)
-class ModerationSettings:
-    flagged: tuple[str, ...] = ()  # words; a text that contains one is flagged
-    delay_seconds: float = 0.0
-    down: bool = False  # 503
-    stalled: bool = False  # no answer at all
-
-
-@dataclass(slots=True)
-class Asked:
-    """One request in the journal."""
-
-    number: int
-    path: str
-    body: dict[str, Any]
-    at: float  # by the clock the model was given
-    ending: Ending = Ending.RUNNING
-
-    @property
-    def gone(self) -> bool:
-        """Whether the client hung up before the reply was complete."""
-        return self.ending is Ending.GONE
-
-    @property
-    def texts(self) -> list[str]:
-        """The texts of the user's messages, for asserting what a request covered."""
-        messages = self.body.get("messages") or []
-        return [text_of(one.get("content")) for one in messages if one.get("role") == "user"]
-
-
-@dataclass(slots=True)
-class Gate:
-    """Holds requests until they are let go: a test decides when, without sleeping."""
-
-    held: bool = False
-    waiting: "deque[asyncio.Future[None]]" = field(default_factory=deque)
-
-    async def passed(self) -> None:
-        if not self.held:
-            return
-        ticket: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.waiting.append(ticket)
-        try:
-            await ticket
-        finally:
-            with contextlib.suppress(ValueError):
-                self.waiting.remove(ticket)
-
-    def release(self, count: int | None = None) -> None:
-        if count is None:
-            self.held = False
-        for _ in range(len(self.waiting) if count is None else min(count, len(self.waiting))):
-            ticket = self.waiting.popleft()
-            if not ticket.done():
-                ticket.set_result(None)
 
 
 class PracticeModel:
@@ -154,7 +81,7 @@ class PracticeModel:
 
     def hold(self) -> None:
         """Let requests wait before their first token, until `release`."""
-        self._gate.held = True
+        self._gate.hold()
 
     def release(self, count: int | None = None) -> None:
         """Let `count` waiting requests go on, the oldest first; None: all, and those to come."""
@@ -179,6 +106,15 @@ class PracticeModel:
         await self.until(lambda model: len(model.requests) >= count)
         return self.requests[count - 1]
 
+    def state(self) -> dict[str, Any]:
+        return {
+            "waiting": self.waiting,
+            "running": self.running,
+            "scripted": len(self._script),
+            "held": self._gate.held,
+            "requests": len(self.requests),
+        }
+
     def reset(self) -> None:
         self.settings = Settings()
         self.moderation = ModerationSettings()
@@ -193,17 +129,7 @@ class PracticeModel:
         chat = [Route(f"{at}/chat/completions", self._chat, methods=["POST"]) for at in _PREFIXES]
         models = [Route(f"{at}/models", self._models) for at in _PREFIXES]
         judged = [Route(f"{at}/moderations", self._moderate, methods=["POST"]) for at in _PREFIXES]
-        lab = [
-            Route("/lab/script", self._lab_script, methods=["POST"]),
-            Route("/lab/hold", self._lab_hold, methods=["POST"]),
-            Route("/lab/release", self._lab_release, methods=["POST"]),
-            Route("/lab/settings", self._lab_settings, methods=["POST"]),
-            Route("/lab/moderation", self._lab_moderation, methods=["POST"]),
-            Route("/lab/reset", self._lab_reset, methods=["POST"]),
-            Route("/lab/requests", self._lab_requests),
-            Route("/lab/state", self._lab_state),
-        ]
-        return [*chat, *models, *judged, *lab]
+        return [*chat, *models, *judged, *controls(self)]
 
     async def _chat(self, request: Request) -> Response:
         try:
@@ -244,7 +170,7 @@ class PracticeModel:
         return wire.chunks(asked.number, model, reply, used if counted else None)
 
     def _answer(self, asked: Asked, authorization: str) -> Reply:
-        refused = self._refusal(asked.body, authorization)
+        refused = refusal(self.settings, asked.body, authorization)
         if refused is not None:
             return refused
         return replace(
@@ -252,44 +178,6 @@ class PracticeModel:
             first_token_seconds=self.settings.latency_seconds,
             token_seconds=self.settings.token_seconds,
         )
-
-    def _refusal(self, body: Mapping[str, Any], authorization: str) -> Reply | None:
-        """What the endpoint it plays refuses, in the words of the endpoints that do."""
-        say = self.settings
-        model, messages = str(body.get("model", "")), body["messages"]
-        size = sum(len(text_of(one.get("content"))) for one in messages)
-        if say.api_key and authorization != f"Bearer {say.api_key}":
-            return _error(401, "Incorrect API key provided.", code="invalid_api_key")
-        if say.models and model not in say.models:
-            told = f"The model `{model}` does not exist or you do not have access to it."
-            return _error(404, told, code="model_not_found")
-        if say.refuse_tools and body.get("tools"):
-            return _error(400, f"{model} does not support tools", "api_error")
-        if say.refuse_stream_options and "stream_options" in body:
-            return _error(400, "Unrecognized request argument supplied: stream_options")
-        if say.refuse_stream and body.get("stream"):
-            return _error(400, "Streaming is not supported for this model.")
-        if (say.max_messages and len(messages) > say.max_messages) or (
-            say.max_characters and size > say.max_characters
-        ):
-            told = f"This model's maximum context length is {say.max_characters // 4} tokens."
-            return _error(400, told, code="context_length_exceeded")
-        return self._reasoning_refusal(messages)
-
-    def _reasoning_refusal(self, messages: list[Mapping[str, Any]]) -> Reply | None:
-        spoken = [one for one in messages if one.get("role") == "assistant"]
-        if self.settings.refuse_reasoning_content and any("reasoning_content" in m for m in spoken):
-            return _error(400, "The reasoning_content field is not supported in input messages.")
-        called = [one for one in spoken if one.get("tool_calls")]
-        if self.settings.require_reasoning_content and not all(
-            one.get("reasoning_content") for one in called
-        ):
-            return _error(
-                400,
-                "The `reasoning_content` in the thinking mode must be passed back to the API.",
-                code="invalid_request_error",
-            )
-        return None
 
     async def _passed(self) -> None:
         if self._gate.held:
@@ -337,61 +225,6 @@ class PracticeModel:
             "category_scores": {"harassment": float(flagged), "violence": 0.0},
         }
 
-    async def _lab_script(self, request: Request) -> Response:
-        try:
-            replies = [reply_from_json(one) for one in (await request.json())["replies"]]
-        except (ValueError, TypeError, KeyError) as error:
-            return _refused(400, f"That is no script: {error}")
-        self.script(*replies)
-        return JSONResponse({"scripted": len(self._script)})
-
-    async def _lab_hold(self, _request: Request) -> Response:
-        self.hold()
-        return JSONResponse(self._state())
-
-    async def _lab_release(self, request: Request) -> Response:
-        body = await _body_or_nothing(request)
-        self.release(body.get("count"))
-        return JSONResponse(self._state())
-
-    async def _lab_settings(self, request: Request) -> Response:
-        return await self._change(request, self.configure)
-
-    async def _lab_moderation(self, request: Request) -> Response:
-        return await self._change(request, self.moderate)
-
-    async def _change(self, request: Request, change: Callable[..., None]) -> Response:
-        try:
-            change(**await _body_or_nothing(request))
-        except TypeError as error:
-            return _refused(400, str(error))
-        return JSONResponse(self._state())
-
-    async def _lab_reset(self, _request: Request) -> Response:
-        self.reset()
-        return JSONResponse(self._state())
-
-    async def _lab_requests(self, _request: Request) -> Response:
-        return JSONResponse(
-            [
-                {"number": one.number, "path": one.path, "at": one.at, "ending": one.ending}
-                | {"body": one.body}
-                for one in self.requests
-            ]
-        )
-
-    async def _lab_state(self, _request: Request) -> Response:
-        return JSONResponse(self._state())
-
-    def _state(self) -> dict[str, Any]:
-        return {
-            "waiting": self.waiting,
-            "running": self.running,
-            "scripted": len(self._script),
-            "held": self._gate.held,
-            "requests": len(self.requests),
-        }
-
 
 _PREFIXES = ("/v1", "")
 
@@ -407,14 +240,6 @@ class _AsgiResponse(Response):
         await self._played(scope, receive, send)
 
 
-async def _body_or_nothing(request: Request) -> dict[str, Any]:
-    try:
-        body = await request.json()
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
-
-
 async def _hang(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
@@ -422,12 +247,6 @@ async def _hang(request: Request) -> None:
 
 def _tuples(changes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(v) if isinstance(v, list) else v for name, v in changes.items()}
-
-
-def _error(
-    status: int, message: str, kind: str = "invalid_request_error", code: str | None = None
-) -> Reply:
-    return Reply(status=status, body=wire.error(message, kind, code))
 
 
 def _server_error() -> Any:

@@ -60,7 +60,8 @@ def messages(context: Context) -> tuple[ChatMessage, ...]:
 def memory_line(line: MemoryLine, zone: tzinfo | None) -> str:
     """One recalled line with its id, so that an answer can be traced to it."""
     written = datetime.fromtimestamp(line.at, zone).date().isoformat()
-    return f"[{one_line(line.id)}, {written}] {one_line(line.text)}"
+    said_by = f", said by {line.said_by}" if line.said_by else ""
+    return f"[{one_line(line.id)}, {written}{said_by}] {one_line(line.text)}"
 
 
 def without_notes(text: str) -> str:

@@ -111,11 +111,9 @@ class SqliteDatabase:
         try:
             if self._committing is not None:
                 await self._committing
-            await self._reader.close()
-            await _on_thread(self._writer, _checkpoint)
         finally:  # a connection left open would keep the process from exiting
             await self._reader.close()
-            await self._writer.close()
+            await self._writer.close()  # the last to close folds the log into the file
 
     # The event loop's side of a commit
 
@@ -251,13 +249,6 @@ def _roll_back(connection: sqlite3.Connection) -> None:
             connection.execute("ROLLBACK")
 
 
-def _checkpoint(connection: sqlite3.Connection) -> None:
-    """Leave one file behind, if nobody else has it open. The log is as safe, only less tidy."""
-    with suppress(sqlite3.Error):
-        connection.execute("PRAGMA busy_timeout = 0")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
         status = path.stat()
@@ -298,7 +289,7 @@ async def _connect(
 
 
 async def _when_free(step: Callable[[], Any], busy_seconds: float) -> None:
-    """SQLite does not wait for the lock that a change to WAL needs, so we do."""
+    """SQLite does not wait for a writer when it changes to WAL, so we do."""
     clock = asyncio.get_running_loop().time
     deadline = clock() + busy_seconds
     while True:

@@ -70,7 +70,7 @@ def entities_of(text: str, spans: Iterable[Span]) -> tuple[Entity, ...]:
 
 def normalise(text: str, spans: Iterable[Span]) -> list[Span]:
     """Return the spans as Telegram keeps them: properly nested, trimmed, merged, sorted."""
-    given = [trimmed for span in spans if (trimmed := _trimmed(text, span)) is not None]
+    given = [bare for span in spans if (bare := trimmed(text, span)) is not None]
     quotes = _without_overlap(span for span in given if span.type in QUOTES)
     exclusive = _without_overlap(span for span in given if span.type in EXCLUSIVE)
     exclusive = [span for span in exclusive if not _crosses(span, quotes)]
@@ -80,12 +80,12 @@ def normalise(text: str, spans: Iterable[Span]) -> list[Span]:
         runs = merged(span for span in given if span.type == name)
         pieces = [piece for run in runs for piece in _outside(run, opaque)]
         nested = [piece for run in pieces for piece in _cut_at_borders(run, kept)]
-        kept += [trimmed for each in nested if (trimmed := _trimmed(text, each)) is not None]
+        kept += [bare for each in nested if (bare := trimmed(text, each)) is not None]
     return sorted(kept, key=lambda span: (span.start, -span.end, ORDER[span.type]))
 
 
-def _trimmed(text: str, span: Span) -> Span | None:
-    """Without blanks at the edges; code keeps the indentation of its first line."""
+def trimmed(text: str, span: Span) -> Span | None:
+    """Without blanks at the edges; code keeps those before it. None: nothing is left."""
     start, end = span.start, span.end
     while end > start and text[end - 1].isspace():
         end -= 1

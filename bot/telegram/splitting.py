@@ -22,6 +22,7 @@ from bot.telegram.spans import (
     merged,
     normalise,
     spans_of,
+    trimmed,
     unit_offsets,
 )
 
@@ -76,7 +77,8 @@ def split_spans(text: str, spans: Iterable[Span]) -> tuple[Part, ...]:
 class _Source:
     def __init__(self, text: str, spans: Iterable[Span]) -> None:
         self._text = text
-        self._spans = sorted(spans, key=lambda span: (span.start, -span.end))
+        kept = (bare for span in spans if (bare := trimmed(text, span)) is not None)
+        self._spans = sorted(kept, key=lambda span: (span.start, -span.end))
         self._starts = [span.start for span in self._spans]
         self._offsets = unit_offsets(text)
         self._code = merged(span for span in self._spans if span.type == "pre")

