@@ -81,6 +81,21 @@ class Stage:
                         return conversation
                 await asyncio.sleep(0.005)
 
+    async def covered(self, version: int, chat_id: int = USER, timeout: float = 10) -> None:
+        """Wait until every message up to `version` is settled and nothing is under way."""
+        async with asyncio.timeout(timeout):
+            while True:
+                conversation = await self.conversation(chat_id)
+                if conversation.covered >= version and conversation.turn is None:
+                    return
+                await asyncio.sleep(0.005)
+
+    async def everything_so_far(self, chat_id: int = USER) -> None:
+        """Wait until the bot has dealt with all that was written, by asking one thing more."""
+        asked = sum("/stop_ai turns" in seen.text for seen in self.from_bot(chat_id))
+        self.telegram.user_sends(chat_id, "/privacy")
+        await self.shows(chat_id, "/stop_ai turns", times=asked + 1)
+
     async def journal(self, chat_id: int = USER) -> list[Entry]:
         name = conversations.conversation_id(chat_id)
         return list(await self._read(lambda sql: journal.read(sql, name)))

@@ -3,9 +3,12 @@
 Rule 1: no I/O, clock, randomness or logging; what is needed arrives in the event.
 Rule 2: the epoch is raised in one place, `reduce`, whenever the holder of authority changed (I2).
 Rule 3: a result (draft, verdict, delivery) counts only for the turn and epoch it was started for.
-        The one exception changes no authority: a reply that was on the wire when a person took
-        over (`in_flight`) still settles which messages it covered.
-Rule 4: `covered` grows only together with a Cover effect for the same versions (I4).
+        The one exception changes no authority: a reply that was on the wire when authority moved
+        away (`in_flight`) still settles its own messages.
+Rule 4: `covered` grows only together with a Cover effect for the same versions, except past a
+        reply in flight: its Cover follows, exactly one, once it is known what became of it (I4).
+Rule 5: a turn whose reply went to the outbox is never generated again, whatever becomes of the
+        reply: nobody can be sure that no part of it was read (I7).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -74,6 +77,18 @@ from bot.core.notices import Covering, Notice
 from bot.core.states import AI_STATES, Conversation, Holder, State, Turn, authority
 
 RESULTS: tuple[type[Result], ...] = get_args(Result)
+TIMERS = (HumanLeaseExpired, HandoffReminderDue)
+# Only somebody who did not block the bot, or no longer does, can do these.
+USER_ACTS = (
+    UserStarted,
+    UserMessaged,
+    UserOptedIn,
+    UserRequestedHuman,
+    UserCancelled,
+    UserWithdrewConsent,
+    UserClearedContext,
+    Ended,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +114,8 @@ class Step:
     outcome: Outcome
 
 
-Change: TypeAlias = tuple[Conversation, tuple[Effect, ...]] | None  # None: ignored after all
+Move: TypeAlias = tuple[Conversation, tuple[Effect, ...]]
+Change: TypeAlias = Move | None  # None: ignored after all
 Transition: TypeAlias = Callable[[Conversation, Any, Limits], Change]
 
 
@@ -107,8 +123,10 @@ def reduce(conversation: Conversation, event: Event, limits: Limits = Limits()) 
     """Return the next state and the effects it asks for, in the order to carry them out."""
     if isinstance(event, RESULTS) and not _counts(conversation, event):
         return Step(conversation, (), Outcome.STALE)
+    if isinstance(event, TIMERS) and event.epoch != conversation.epoch:
+        return Step(conversation, (), Outcome.STALE)
     transition = _transition(conversation, event)
-    change = transition(conversation, event, limits) if transition else None
+    change = transition(_heard(conversation, event), event, limits) if transition else None
     if change is None:
         return Step(conversation, (), Outcome.IGNORED)
     after, effects = change
@@ -121,6 +139,10 @@ def _counts(c: Conversation, result: Result) -> bool:
     if c.in_flight is not None and result.turn_id == c.in_flight.id:
         return True
     return c.turn is not None and result.turn_id == c.turn.id and result.epoch == c.epoch
+
+
+def _heard(c: Conversation, event: Event) -> Conversation:
+    return replace(c, blocked=False) if c.blocked and isinstance(event, USER_ACTS) else c
 
 
 def _transition(c: Conversation, event: Event) -> Transition | None:
@@ -136,30 +158,33 @@ def _show(notice: Notice, **values: str) -> ShowNotice:
     return ShowNotice(notice, values)
 
 
-def _cover_pending(c: Conversation, by: Covering) -> Change:
-    """Settle every message that waits, unless a reply on the wire may still cover some."""
-    if not c.pending or c.in_flight is not None:
+def _cover_pending(c: Conversation, by: Covering) -> Move:
+    """Settle every message that waits."""
+    if not c.pending:
         return c, ()
     covering = Cover(c.covered + 1, c.version, by)
     return replace(c, covered=c.version, waiting_since=0.0), (covering,)
 
 
-def _leave_ai(c: Conversation) -> tuple[Conversation, tuple[Effect, ...]]:
+def _leave(c: Conversation) -> Move:
     """Take authority from the AI: no send begins after this; one on the wire finishes (I3)."""
+    if c.state is State.HANDOFF_PENDING and c.in_flight is not None:
+        return c, (RecallReply(c.in_flight),)  # asked again: now its loss can be settled
     if c.state not in AI_STATES:
         return c, ()
     idle = replace(c, turn=None, restarts=0)
     if c.turn is None:
         return idle, (StopDebounce(),)
     if c.state in {State.BOT_SENDING, State.DELIVERY_UNKNOWN}:
-        return replace(idle, in_flight=c.turn), (StopDebounce(), RecallReply(c.turn))
+        leaving = replace(idle, in_flight=c.turn, covered=c.turn.covers_to)
+        return leaving, (StopDebounce(), RecallReply(c.turn))
     return idle, (StopDebounce(), CancelGeneration(c.turn))
 
 
 def _to_handoff(
     c: Conversation, at: float, limits: Limits, tell_user: Effect, tell_operators: Effect
-) -> Change:
-    idle, effects = _leave_ai(c)
+) -> Move:
+    idle, effects = _leave(c)
     waiting = replace(
         idle,
         state=State.HANDOFF_PENDING,
@@ -173,23 +198,21 @@ def _to_handoff(
     return waiting, (*effects, StopTimers(), tell_user, tell_operators, reminder)
 
 
-def _to_consent(c: Conversation, at: float, notice: Notice, *more: Effect, **values: str) -> Change:
-    idle, effects = _leave_ai(c)
+def _to_consent(c: Conversation, at: float, notice: Notice, *more: Effect, **values: str) -> Move:
+    idle, effects = _leave(c)
     waiting = replace(idle, state=State.CONSENT_REQUIRED, holder=None, requested_at=0.0, told_at=at)
     return waiting, (*effects, StopTimers(), ShowNotice(notice, values), *more)
 
 
-def _to_ready(c: Conversation, at: float) -> tuple[Conversation, tuple[Effect, ...]]:
+def _to_ready(c: Conversation, at: float) -> Move:
     """Wait for the next turn; if messages came in meanwhile, they are it."""
-    ready = replace(c, state=State.AI_READY, turn=None, restarts=0)
+    ready = replace(c, state=State.AI_READY, turn=None, restarts=0, requested_at=0.0)
     if not ready.pending:
         return replace(ready, waiting_since=0.0), ()
     return replace(ready, waiting_since=at), (StartDebounce(at),)
 
 
-def _settle_turn(
-    c: Conversation, at: float, by: Covering, *then: Effect
-) -> tuple[Conversation, tuple[Effect, ...]]:
+def _settle_turn(c: Conversation, at: float, by: Covering, *then: Effect) -> Move:
     turn = _turn(c)
     settled = replace(c, covered=turn.covers_to)
     ready, effects = _to_ready(settled, at)
@@ -206,7 +229,7 @@ def _may_restart(c: Conversation, at: float, limits: Limits) -> bool:
     return c.restarts < limits.max_restarts and at - c.waiting_since < limits.max_turn_seconds
 
 
-def _restart(c: Conversation, at: float) -> Change:
+def _restart(c: Conversation, at: float) -> Move:
     again = replace(c, state=State.AI_READY, turn=None, restarts=c.restarts + 1)
     return again, (CancelGeneration(_turn(c)), StartDebounce(at, restarts=again.restarts))
 
@@ -215,11 +238,11 @@ def _restart(c: Conversation, at: float) -> Change:
 
 
 def _arrived(c: Conversation, at: float) -> Conversation:
-    return replace(c, version=c.version + 1, waiting_since=c.waiting_since or at, blocked=False)
+    return replace(c, version=c.version + 1, waiting_since=c.waiting_since or at)
 
 
 def greet(c: Conversation, event: UserStarted, limits: Limits) -> Change:
-    asking = replace(c, state=State.CONSENT_REQUIRED, told_at=event.at, blocked=False)
+    asking = replace(c, state=State.CONSENT_REQUIRED, told_at=event.at)
     return asking, (_show(Notice.CONSENT),)
 
 
@@ -238,7 +261,7 @@ def ask_consent(c: Conversation, event: UserMessaged, limits: Limits) -> Change:
 def gather(c: Conversation, event: UserMessaged, limits: Limits) -> Change:
     alone = not c.pending
     arrived = _arrived(c, event.at)
-    if event.readable or not alone or c.in_flight is not None:
+    if event.readable or not alone:
         return arrived, (StartDebounce(event.at, restarts=c.restarts),)
     settled = replace(arrived, covered=arrived.version, waiting_since=0.0)
     covering = Cover(arrived.version, arrived.version, Covering.NOTICE)
@@ -259,6 +282,14 @@ def gather_for_later(c: Conversation, event: UserMessaged, limits: Limits) -> Ch
     return _arrived(c, event.at), ()
 
 
+def gather_in_doubt(c: Conversation, event: UserMessaged, limits: Limits) -> Change:
+    """Once only the user can resolve the doubt, they are asked again: nothing else goes on."""
+    arrived = _arrived(c, event.at)
+    if not c.requested_at or event.at - c.requested_at < limits.repeat_notice_seconds:
+        return arrived, ()
+    return _ask_whether_it_arrived(arrived, event.at)
+
+
 def keep_waiting(c: Conversation, event: UserMessaged, limits: Limits) -> Change:
     arrived = _arrived(c, event.at)
     if event.at - c.told_at < limits.repeat_notice_seconds:
@@ -269,7 +300,6 @@ def keep_waiting(c: Conversation, event: UserMessaged, limits: Limits) -> Change
 def pass_on(c: Conversation, event: UserMessaged, limits: Limits) -> Change:
     arrived = _arrived(c, event.at)
     settled = _cover_pending(arrived, Covering.HUMAN)
-    assert settled is not None
     holder = _holder(c)
     relay = RelayToOperators(arrived.version, arrived.version, holder.operator_id)
     return settled[0], (*settled[1], relay)
@@ -288,7 +318,7 @@ def edited_while_working(c: Conversation, event: UserEdited, limits: Limits) -> 
 
 
 def start_ai(c: Conversation, event: UserOptedIn, limits: Limits) -> Change:
-    idle = replace(c, restarts=0, model_failures=0, told_at=0.0, blocked=False)
+    idle = replace(c, restarts=0, model_failures=0, told_at=0.0)
     started = replace(idle, state=State.AI_READY)
     if not c.pending:
         return replace(started, waiting_since=0.0), (_show(Notice.AI_ON),)
@@ -314,23 +344,26 @@ def already_human(
     return c, (_show(Notice.ALREADY_HUMAN, name=_holder(c).name),)
 
 
+def _waits(c: Conversation, turn_id: str) -> bool:
+    """Whether what that turn was to answer still waits, perhaps joined by newer messages."""
+    return any(Turn(each, each).id == turn_id for each in range(c.covered + 1, c.version + 1))
+
+
 def cancel_work(c: Conversation, event: UserCancelled, limits: Limits) -> Change:
-    if event.turn_id and event.turn_id != _turn(c).id:
+    if event.turn_id and not _waits(c, event.turn_id):
         return None
     cancelled = CancelGeneration(_turn(c))
     idle = replace(c, state=State.AI_READY, turn=None, restarts=0)
     settled = _cover_pending(idle, Covering.NOTICE)
-    assert settled is not None
     return settled[0], (cancelled, StopDebounce(), *settled[1], _show(Notice.CANCELLED))
 
 
 def cancel_waiting(c: Conversation, event: UserCancelled, limits: Limits) -> Change:
-    if event.turn_id:  # the button of an answer that is over
+    if event.turn_id and not _waits(c, event.turn_id):  # the button of an answer that is over
         return None
-    if not c.pending or c.in_flight is not None:
+    if not c.pending:
         return c, (_show(Notice.NOTHING_TO_CANCEL),)
     settled = _cover_pending(replace(c, restarts=0), Covering.NOTICE)
-    assert settled is not None
     return settled[0], (StopDebounce(), *settled[1], _show(Notice.CANCELLED))
 
 
@@ -353,9 +386,14 @@ def ai_is_off(c: Conversation, event: UserWithdrewConsent, limits: Limits) -> Ch
     return replace(c, told_at=event.at), (RevokeConsent(c.version), _show(Notice.AI_OFF))
 
 
-def stop_ai_later(c: Conversation, event: UserWithdrewConsent, limits: Limits) -> Change:
-    """A person was asked for or is here: the AI is silent anyway and will ask before it returns."""
-    return c, (RevokeConsent(c.version),)
+def stop_ai_meanwhile(c: Conversation, event: UserWithdrewConsent, limits: Limits) -> Change:
+    """A person was asked for: the AI is silent anyway and will ask before it returns."""
+    told = replace(c, told_at=event.at)
+    return told, (RevokeConsent(c.version), _show(Notice.HANDOFF_WAITING))
+
+
+def stop_ai_with_human(c: Conversation, event: UserWithdrewConsent, limits: Limits) -> Change:
+    return c, (RevokeConsent(c.version), _show(Notice.ALREADY_HUMAN, name=_holder(c).name))
 
 
 def clear_context(c: Conversation, event: UserClearedContext, limits: Limits) -> Change:
@@ -363,21 +401,19 @@ def clear_context(c: Conversation, event: UserClearedContext, limits: Limits) ->
     return cleared, (_show(Notice.NEW_STARTED),)
 
 
-def clear_context_and_work(c: Conversation, event: UserClearedContext, limits: Limits) -> Change:
-    """What the AI is answering belongs to what is cleared away."""
+def clear_context_and_pending(c: Conversation, event: UserClearedContext, limits: Limits) -> Change:
+    """What waits for an answer was said before as well: it is cleared away with the rest."""
+    cancelled = (CancelGeneration(c.turn),) if c.turn else ()
     idle = replace(c, state=State.AI_READY, turn=None, restarts=0, context_from=c.version)
     settled = _cover_pending(idle, Covering.NOTICE)
-    assert settled is not None
-    effects = (CancelGeneration(_turn(c)), StopDebounce(), *settled[1], _show(Notice.NEW_STARTED))
-    return settled[0], effects
+    return settled[0], (*cancelled, StopDebounce(), *settled[1], _show(Notice.NEW_STARTED))
 
 
 def note_blocked(c: Conversation, event: UserBlockedBot, limits: Limits) -> Change:
     if c.blocked:
         return None
-    idle, effects = _leave_ai(c)
+    idle, effects = _leave(c)
     settled = _cover_pending(idle, Covering.NOTICE)
-    assert settled is not None
     ended = replace(settled[0], state=State.ENDED, blocked=True, holder=None, requested_at=0.0)
     told = NotifyOperators(Notice.OP_BLOCKED)
     return ended, (*effects, StopTimers(), *settled[1], told)
@@ -385,12 +421,15 @@ def note_blocked(c: Conversation, event: UserBlockedBot, limits: Limits) -> Chan
 
 def end(c: Conversation, event: Ended, limits: Limits) -> Change:
     watched = c.state in {State.HUMAN_ACTIVE, State.HANDOFF_PENDING}
-    idle, effects = _leave_ai(c)
+    idle, effects = _leave(c)
     settled = _cover_pending(idle, Covering.NOTICE)
-    assert settled is not None
     ended = replace(settled[0], state=State.ENDED, holder=None, requested_at=0.0)
     told = (NotifyOperators(Notice.OP_ENDED),) if watched else ()
     return ended, (*effects, StopTimers(), *settled[1], _show(Notice.ENDED), *told)
+
+
+def say_ended(c: Conversation, event: Ended, limits: Limits) -> Change:
+    return c, (_show(Notice.ENDED),)
 
 
 # --- the AI -------------------------------------------------------------------------------------
@@ -405,7 +444,7 @@ def generate(c: Conversation, event: TurnDue, limits: Limits) -> Change:
 
 
 def moderate(c: Conversation, event: AiDrafted, limits: Limits) -> Change:
-    return replace(c, state=State.MODERATING), (Moderate(_turn(c)),)
+    return replace(c, state=State.MODERATING, model_failures=0), (Moderate(_turn(c)),)
 
 
 def offer_person(c: Conversation, event: HandoffRecommended, limits: Limits) -> Change:
@@ -427,11 +466,9 @@ def generation_failed(c: Conversation, event: GenerationFailed, limits: Limits) 
 def degrade(c: Conversation, event: HealthDegraded, limits: Limits) -> Change:
     """Step aside after repeated failures; only the user's explicit act brings the AI back."""
     told = NotifyOperators(Notice.OP_MODEL_TROUBLE, {"failure": event.cause})
-    idle, effects = _leave_ai(c)
+    idle, effects = _leave(c)
     settled = _cover_pending(idle, Covering.NOTICE)
-    assert settled is not None
     aside = _to_consent(settled[0], event.at, Notice.HEALTH_DEGRADED, told)
-    assert aside is not None
     return aside[0], (*effects, *settled[1], *aside[1])
 
 
@@ -461,7 +498,7 @@ def escalate(c: Conversation, event: PolicyEscalated, limits: Limits) -> Change:
 
 
 def delivered(c: Conversation, event: Delivered, limits: Limits) -> Change:
-    return _settle_turn(replace(c, model_failures=0), event.at, Covering.AI)
+    return _settle_turn(c, event.at, Covering.AI)
 
 
 def doubt(c: Conversation, event: DeliveryTimedOut, limits: Limits) -> Change:
@@ -469,21 +506,34 @@ def doubt(c: Conversation, event: DeliveryTimedOut, limits: Limits) -> Change:
 
 
 def confirm(c: Conversation, event: DeliveryConfirmed, limits: Limits) -> Change:
-    if event.more:
-        return replace(c, state=State.BOT_SENDING), (ContinueReply(_turn(c)),)
-    return _settle_turn(replace(c, model_failures=0), event.at, Covering.AI)
+    return _go_on(c) if event.more else _settle_turn(c, event.at, Covering.AI)
 
 
 def send_again(c: Conversation, event: DeliveryDisproved, limits: Limits) -> Change:
     """It is proven that the part never arrived: the same words leave again, no model call."""
-    return replace(c, state=State.BOT_SENDING), (ContinueReply(_turn(c)),)
+    return _go_on(c)
+
+
+def _go_on(c: Conversation) -> Move:
+    sending = replace(c, state=State.BOT_SENDING, requested_at=0.0)
+    return sending, (ContinueReply(_turn(c)),)
 
 
 def give_up_proof(c: Conversation, event: DeliveryUnresolved, limits: Limits) -> Change:
     if not event.anyone:
-        return c, (_show(Notice.DID_IT_ARRIVE, turn_id=_turn(c).id),)
+        return _ask_whether_it_arrived(c, event.at)
     told = NotifyOperators(Notice.OP_DELIVERY)
     return _to_handoff(c, event.at, limits, _show(Notice.DELIVERY_HANDOFF), told)
+
+
+def _ask_whether_it_arrived(c: Conversation, at: float) -> Move:
+    return replace(c, requested_at=at), (_show(Notice.DID_IT_ARRIVE, turn_id=_turn(c).id),)
+
+
+def ask_whether_it_arrived(c: Conversation, event: UserStarted, limits: Limits) -> Change:
+    if not c.requested_at:  # it is being found out without the user
+        return say_ai_is_on(c, event, limits)
+    return _ask_whether_it_arrived(c, event.at)
 
 
 def not_deliverable(c: Conversation, event: DeliveryFailed, limits: Limits) -> Change:
@@ -497,33 +547,47 @@ def recalled(c: Conversation, event: ReplyRecalled, limits: Limits) -> Change:
 # --- a reply that was on the wire when authority moved away --------------------------------------
 
 
-def _after_flight(c: Conversation, at: float) -> Change:
-    if c.state is State.HUMAN_ACTIVE:
-        return _cover_pending(c, Covering.HUMAN)
-    if c.state is State.ENDED:
-        return _cover_pending(c, Covering.NOTICE)
+def _flight(c: Conversation) -> Turn:
+    assert c.in_flight is not None, "a result was matched with the reply in flight"
+    return c.in_flight
+
+
+def _settle_flight(c: Conversation, at: float, by: Covering, *then: Effect) -> Move:
+    """Its messages get their one Cover; if the AI is back and waited for this, it goes on."""
+    flight = _flight(c)
+    effects = (Cover(flight.covers_from, flight.covers_to, by, flight.id), *then)
+    landed = replace(c, in_flight=None)
     if c.state is State.AI_READY and c.pending:
-        return c, (StartDebounce(at),)
-    return c, ()
+        return replace(landed, waiting_since=at), (*effects, StartDebounce(at))
+    return landed, effects
 
 
 def flight_landed(c: Conversation, event: Result, limits: Limits) -> Change:
-    turn = c.in_flight
-    assert turn is not None
-    landed = replace(c, in_flight=None, covered=max(c.covered, turn.covers_to))
-    rest = _after_flight(landed, event.at)
-    assert rest is not None
-    return rest[0], (Cover(turn.covers_from, turn.covers_to, Covering.AI, turn.id), *rest[1])
+    return _settle_flight(c, event.at, Covering.AI)
+
+
+def flight_confirmed(c: Conversation, event: DeliveryConfirmed, limits: Limits) -> Change:
+    return flight_recalled(c, event, limits) if event.more else flight_landed(c, event, limits)
 
 
 def flight_lost(c: Conversation, event: Result, limits: Limits) -> Change:
-    return _after_flight(replace(c, in_flight=None), event.at)
+    """Nothing of it leaves any more. While a person is waited for, its messages are theirs to
+    answer: it stays in flight until one takes over or the request is over (see `_leave`)."""
+    match c.state:
+        case State.HANDOFF_PENDING:
+            return c, ()
+        case State.HUMAN_ACTIVE:
+            return _settle_flight(c, event.at, Covering.HUMAN)
+        case State.ENDED:
+            return _settle_flight(c, event.at, Covering.NOTICE)
+    refused = isinstance(event, DeliveryFailed)
+    told = _show(Notice.DELIVERY_FAILED if refused else Notice.CANCELLED)
+    return _settle_flight(c, event.at, Covering.NOTICE, told)
 
 
 def flight_recalled(c: Conversation, event: Result, limits: Limits) -> Change:
-    """It is proven absent and must not leave again: a person speaks now."""
-    assert c.in_flight is not None
-    return c, (RecallReply(c.in_flight),)
+    """What is left of it must not leave: authority is elsewhere now."""
+    return c, (RecallReply(_flight(c)),)
 
 
 def flight_goes_on(c: Conversation, event: Result, limits: Limits) -> Change:
@@ -539,16 +603,16 @@ def _holder(c: Conversation) -> Holder:
 
 
 def claim(c: Conversation, event: HumanClaimed, limits: Limits) -> Change:
-    idle, effects = _leave_ai(c)
+    idle, effects = _leave(c)
     settled = _cover_pending(idle, Covering.HUMAN)
-    assert settled is not None
     held = replace(
         settled[0],
         state=State.HUMAN_ACTIVE,
         holder=Holder(event.operator_id, event.name, event.at, event.lease_until),
         requested_at=0.0,
     )
-    unread = (RelayToOperators(c.covered + 1, c.version, event.operator_id),) if c.pending else ()
+    first = idle.in_flight.covers_from if idle.in_flight else c.covered + 1
+    unread = (RelayToOperators(first, c.version, event.operator_id),) if first <= c.version else ()
     return held, (
         *effects,
         StopTimers(),
@@ -566,7 +630,7 @@ def claim_again(c: Conversation, event: HumanClaimed, limits: Limits) -> Change:
     return _renew(c, event.lease_until)
 
 
-def _renew(c: Conversation, lease_until: float) -> tuple[Conversation, tuple[Effect, ...]]:
+def _renew(c: Conversation, lease_until: float) -> Move:
     holder = replace(_holder(c), lease_until=max(lease_until, _holder(c).lease_until))
     timer = StartTimer(Timer.HUMAN_LEASE, holder.lease_until)
     return replace(c, holder=holder), (timer,)
@@ -587,7 +651,7 @@ def release(c: Conversation, event: HumanReleased, limits: Limits) -> Change:
 
 
 def transfer(c: Conversation, event: HumanTransferred, limits: Limits) -> Change:
-    if event.operator_id != _holder(c).operator_id:
+    if event.operator_id != _holder(c).operator_id or event.to_operator_id == event.operator_id:
         return None
     holder = Holder(event.to_operator_id, event.to_name, event.at, event.lease_until)
     return replace(c, holder=holder), (
@@ -599,8 +663,6 @@ def transfer(c: Conversation, event: HumanTransferred, limits: Limits) -> Change
 
 def lease_expired(c: Conversation, event: HumanLeaseExpired, limits: Limits) -> Change:
     holder = _holder(c)
-    if event.epoch != c.epoch:
-        return None
     if event.at < holder.lease_until:  # renewed since the timer was set
         return c, (StartTimer(Timer.HUMAN_LEASE, holder.lease_until),)
     told = NotifyOperators(Notice.OP_LEASE_EXPIRED)
@@ -650,7 +712,7 @@ TRANSITIONS: Mapping[State, Mapping[type[Event], Transition]] = {
         UserMessaged: gather,
         UserEdited: edited_while_waiting,
         UserCancelled: cancel_waiting,
-        UserClearedContext: clear_context,
+        UserClearedContext: clear_context_and_pending,
         TurnDue: generate,
     },
     State.AI_GENERATING: {
@@ -658,7 +720,7 @@ TRANSITIONS: Mapping[State, Mapping[type[Event], Transition]] = {
         UserMessaged: gather_again,
         UserEdited: edited_while_working,
         UserCancelled: cancel_work,
-        UserClearedContext: clear_context_and_work,
+        UserClearedContext: clear_context_and_pending,
         AiDrafted: moderate,
         GenerationFailed: generation_failed,
         HandoffRecommended: offer_person,
@@ -668,7 +730,7 @@ TRANSITIONS: Mapping[State, Mapping[type[Event], Transition]] = {
         UserMessaged: gather_again,
         UserEdited: edited_while_working,
         UserCancelled: cancel_work,
-        UserClearedContext: clear_context_and_work,
+        UserClearedContext: clear_context_and_pending,
         HandoffRecommended: offer_person,
         DraftApproved: send,
         DraftBlocked: withhold,
@@ -686,7 +748,8 @@ TRANSITIONS: Mapping[State, Mapping[type[Event], Transition]] = {
     },
     State.DELIVERY_UNKNOWN: {
         **AI_ANY,
-        UserMessaged: gather_for_later,
+        UserStarted: ask_whether_it_arrived,
+        UserMessaged: gather_in_doubt,
         UserCancelled: nothing_to_cancel,
         UserClearedContext: clear_context,
         Delivered: delivered,
@@ -701,7 +764,7 @@ TRANSITIONS: Mapping[State, Mapping[type[Event], Transition]] = {
         UserMessaged: keep_waiting,
         UserRequestedHuman: repeat_place,
         UserCancelled: withdraw_request,
-        UserWithdrewConsent: stop_ai_later,
+        UserWithdrewConsent: stop_ai_meanwhile,
         UserClearedContext: clear_context,
         UserBlockedBot: note_blocked,
         Ended: end,
@@ -713,7 +776,7 @@ TRANSITIONS: Mapping[State, Mapping[type[Event], Transition]] = {
         UserMessaged: pass_on,
         UserRequestedHuman: already_human,
         UserCancelled: nothing_to_cancel,
-        UserWithdrewConsent: stop_ai_later,
+        UserWithdrewConsent: stop_ai_with_human,
         UserClearedContext: clear_context,
         UserBlockedBot: note_blocked,
         Ended: end,
@@ -732,13 +795,14 @@ TRANSITIONS: Mapping[State, Mapping[type[Event], Transition]] = {
         UserWithdrewConsent: ai_is_off,
         UserClearedContext: clear_context,
         UserBlockedBot: note_blocked,
+        Ended: say_ended,
     },
 }
 
 # Results that belong to `in_flight` are looked up here, whatever the state.
 IN_FLIGHT: Mapping[type[Event], Transition] = {
     Delivered: flight_landed,
-    DeliveryConfirmed: flight_landed,
+    DeliveryConfirmed: flight_confirmed,
     DeliveryTimedOut: flight_goes_on,
     DeliveryDisproved: flight_recalled,
     DeliveryUnresolved: flight_lost,
@@ -785,7 +849,6 @@ def _ignored() -> Iterable[tuple[State, type[Event], str]]:
         yield state, HealthDegraded, "the AI is not on"
     for state in set(State) - AI_STATES - {State.HANDOFF_PENDING}:
         yield state, HandoffReminderDue, "the request is over"
-    yield State.ENDED, Ended, "it is closed already"
     yield State.ENDED, HumanClaimed, "closed; the user has to write first"
     yield State.ENDED, PolicyEscalated, "closed"
 

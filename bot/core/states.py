@@ -57,7 +57,8 @@ class Conversation:
     """The head of a conversation: counters and authority, never text.
 
     Every user message has a `version`, counted from 1. Versions up to `covered` are settled:
-    an AI reply, a human's authority or an explicit notice covers them.
+    an AI reply, a human's authority or an explicit notice covers them. Those of a reply that is
+    `in_flight` count as settled, too: what settled them is recorded once the reply landed.
     """
 
     id: str
@@ -70,7 +71,8 @@ class Conversation:
     restarts: int = 0  # drafts dropped for newer messages since the last reply
     waiting_since: float = 0.0  # arrival of the oldest message that waits for the AI
     holder: Holder | None = None  # in human_active
-    requested_at: float = 0.0  # in handoff_pending
+    # In handoff_pending since when; in delivery_unknown when the user was asked whether it arrived.
+    requested_at: float = 0.0
     reminders: int = 0  # sent to operators about this request
     told_at: float = 0.0  # when a standing notice (consent, waiting) was last shown
     context_from: int = 0  # the AI sees only messages with a higher version

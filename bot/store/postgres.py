@@ -34,6 +34,7 @@ log = structlog.get_logger(__name__)
 WRITERS, READERS = 4, 2
 PATIENCE_SECONDS = 8.0  # how long a lost server is waited for, so that a stop within 10 s is kept
 _DELAYS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # then the last one again and again
+_CONFLICT_DELAY = 0.02
 _DEFAULTS = {  # what the URL does not say itself
     "connect_timeout": "4",
     "keepalives_idle": "30",
@@ -113,6 +114,8 @@ class PostgresDatabase:
                 return self._once(lane, unit)
             except (Lost, Conflict) as error:
                 delay = delays.popleft() if len(delays) > 1 else delays[0]
+                if isinstance(error, Conflict):  # or it would take the same lock again at once
+                    delay = max(delay, _CONFLICT_DELAY)
                 if time.monotonic() + delay > deadline and delay:
                     raise
                 log.warning("transaction_repeated", reason=type(error).__name__)

@@ -31,7 +31,7 @@ class Pace:
     ) -> None:
         self._recent: deque[float] = deque(maxlen=overall_per_second)
         self._interval = per_chat_seconds
-        self._slack = burst * per_chat_seconds
+        self._slack = (burst - 1) * per_chat_seconds
         self._per_group_minute = per_group_minute
         self._chats: dict[int, _Chat] = {}
         self._forget_at = 1024

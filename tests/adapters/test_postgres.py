@@ -157,7 +157,7 @@ async def test_a_deadlock_is_resolved_by_running_one_again(database: PostgresDat
 
     units = (partial(lock, 1, 2), partial(lock, 2, 1))
     await asyncio.gather(*map(database.transact, units))
-    assert len(runs) == 3
+    assert len(runs) >= 3
 
 
 # Start

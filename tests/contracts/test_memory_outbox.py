@@ -390,6 +390,14 @@ async def test_hundreds_of_lines_of_many_chats_take_a_handful_of_transactions(
     assert (await memory.read(f"{7:032x}")).lines == tuple(lines(4))
 
 
+async def test_a_turn_that_is_proven_bit_by_bit_is_known_whole(database: Counted) -> None:
+    for line in lines(4):
+        entry = Entry(ALICE, line)
+        await database.transact(lambda sql, e=entry: outbox_sql.prove(sql, [e]))  # type: ignore[misc]
+    known = await database.read(lambda sql: outbox_sql.local(sql, ALICE))
+    assert known.proven == {line.place for line in lines(4)}
+
+
 async def test_places_far_apart_are_remembered_exactly(database: Counted) -> None:
     far = [
         a_line(id=f"f{turn}.{ordinal}", turn=turn, ordinal=ordinal)

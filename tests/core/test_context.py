@@ -68,8 +68,9 @@ class Case:
 
 @st.composite
 def said(draw: st.DrawFn) -> Said:
-    author = draw(st.sampled_from(Author))
-    consented, stale, derived = draw(st.tuples(*[st.booleans()] * 3))
+    author = draw(st.sampled_from([*Author, Author.USER, Author.AI]))
+    flags = [(True, False, False)] * 4 + [(False, False, False), (True, True, False)]
+    consented, stale, derived = draw(st.sampled_from([*flags, (True, False, True)]))
     readable = author in (Author.USER, Author.AI) and consented and not stale and not derived
     text = draw(st.one_of(TEXTS, LONG))
     return Said(
@@ -77,7 +78,7 @@ def said(draw: st.DrawFn) -> Said:
         author,
         text if readable else UNREADABLE + text,
         at=NOW - draw(st.integers(0, 10_000)),
-        version=draw(st.integers(0, 9)) if author in (Author.USER, Author.AI) else 0,
+        version=draw(st.integers(0, 9)),
         kind=draw(st.sampled_from(["text", "text", "sticker", "photo", "note"])),
         consented=consented,
         stale=stale,
@@ -100,7 +101,7 @@ def cases(draw: st.DrawFn) -> Case:
     asked = question(
         turn=(first, 9),
         history=History("a", (*before, *turn), tuple(draw(st.lists(stretches, max_size=5)))),
-        context_from=draw(st.integers(0, first - 1)),
+        context_from=draw(st.sampled_from([0, 0, 0, 3, first - 1])),
         memory=tuple(draw(st.lists(memory, max_size=12))),
         tasks=tuple(draw(st.lists(tasks, max_size=12))),
         budget=Budget(draw(st.integers(1, 12)), draw(st.integers(LEAST_TOKENS, 3000))),
@@ -218,10 +219,48 @@ def test_an_answer_whose_question_is_not_shown_is_left_out() -> None:
     assert context.earlier == ()
 
 
-def test_the_newest_messages_are_kept() -> None:
-    said = [each for version in range(1, 9) for each in (user(version), ai(version))]
-    context = compile_context(question(*said, user(9), budget=Budget(max_messages=5)))
+@pytest.mark.parametrize(
+    "said",
+    [
+        user(7, UNREADABLE, consented=False),
+        ai(7, UNREADABLE, consented=False),
+        user(7, UNREADABLE, author=Author.HUMAN),
+        user(7, UNREADABLE, author=Author.HUMAN, kind="note"),
+        user(7, UNREADABLE, author=Author.SYSTEM),
+        ai(7, UNREADABLE, stale=True),
+        user(7, UNREADABLE, derived=True),
+        user(6, UNREADABLE),
+        ai(6, UNREADABLE),
+        ai(9, UNREADABLE),
+    ],
+)
+def test_i8_what_may_not_be_shown_is_not_shown(said: Said) -> None:
+    asked = question(user(6), said, user(7), ai(7), user(8), ai(8), user(9), context_from=6)
+    context = compile_context(asked)
+    assert UNREADABLE not in shown(context)
     assert [message.text for message in context.earlier] == ["u7", "a7", "u8", "a8"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "kept"),
+    [(1, []), (2, []), (3, ["u8", "a8"]), (4, ["u8", "a8"]), (5, ["u7", "a7", "u8", "a8"])],
+)
+def test_the_newest_messages_are_kept(limit: int, kept: list[str]) -> None:
+    said = [each for version in range(1, 9) for each in (user(version), ai(version))]
+    context = compile_context(question(*said, user(9), budget=Budget(max_messages=limit)))
+    assert [message.text for message in context.earlier] == kept
+
+
+def test_what_came_at_the_same_moment_has_one_order() -> None:
+    one, two = user(8, "one", at=NOW), user(8, "two", at=NOW)
+    contexts = [compile_context(question(*said, user(9))) for said in ((one, two), (two, one))]
+    assert contexts[0] == contexts[1]
+
+
+def test_many_short_lines_are_counted_with_what_stands_around_them() -> None:
+    lines = tuple(MemoryLine("x", "y", NOW) for _ in range(500))
+    context = compile_context(question(user(9), memory=lines, budget=Budget(max_tokens=1000)))
+    assert len(context.memory) == 1000 // 4 // 25
 
 
 def test_a_huge_earlier_message_is_cut_rather_than_the_whole_past_lost() -> None:

@@ -21,8 +21,7 @@ async def test_rapid_messages_are_one_turn_with_one_reply(live: Stage, count: in
     live.model.script(Reply(text="All of it."))
     await type_out(live, [f"part {number}" for number in range(count)], 0.01)
     await live.shows(USER, "All of it.")
-    conversation = await live.state(USER, "ai_ready")
-    assert conversation.covered == count
+    await live.covered(count)
     assert len(live.model.requests) == 1
     asked = live.model.requests[0].texts[-1]
     assert all(f"part {number}" in asked for number in range(count))
@@ -40,16 +39,15 @@ async def test_with_default_settings_two_halves_of_a_thought_are_one_turn(on_sta
 async def test_a_message_during_generation_is_covered_by_the_one_reply(live: Stage) -> None:
     await live.opt_in()
     live.model.hold()
+    live.model.script(Reply(text="Not seen."), Reply(text="All three."))
     live.telegram.user_sends(USER, "first")
     live.telegram.user_sends(USER, "second")
     await live.model.until_asked(1)
     live.telegram.user_sends(USER, "third")
     await live.model.until_asked(2)
-    live.model.script(Reply(text="All three."))
     live.model.release()
     await live.shows(USER, "All three.")
-    conversation = await live.state(USER, "ai_ready")
-    assert conversation.covered == 3
+    await live.covered(3)
     replies = [seen for seen in live.from_bot(USER) if "three" in seen.text]
     assert len(replies) == 1
     assert "first" in live.model.requests[1].texts[-1]
@@ -75,20 +73,21 @@ async def test_a_paste_that_telegram_splits_is_one_turn(live: Stage) -> None:
     parts = live.telegram.user_sends(USER, "word " * 1800)
     assert len(parts) == 3
     await live.shows(USER, "Long, but fine.")
+    await live.covered(3)
     assert len(live.model.requests) == 1
-    assert (await live.conversation()).covered == 3
 
 
 async def test_an_edit_before_the_answer_counts_and_one_after_it_causes_none(live: Stage) -> None:
     await live.opt_in()
     live.model.hold()
+    live.model.script(Reply(text="Four."), Reply(text="Six."))
     [message] = live.telegram.user_sends(USER, "What is 2 + 2?")
     await live.model.until_asked(1)
     live.telegram.user_edits(USER, message.id, "What is 3 + 3?")
     await live.model.until_asked(2)
-    live.model.script(Reply(text="Six."))
     live.model.release()
     await live.shows(USER, "Six.")
+    await live.covered(1)
     assert "3 + 3" in live.model.requests[1].texts[-1]
     live.telegram.user_edits(USER, message.id, "What is 4 + 4?")
     live.telegram.user_sends(USER, "Thanks")

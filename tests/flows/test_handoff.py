@@ -21,8 +21,7 @@ async def test_a_request_while_the_model_works_silences_the_late_draft(live: Sta
     conversation = await live.state(USER, "handoff_pending")
     assert conversation.epoch == 2
     live.model.release()
-    live.telegram.user_sends(USER, "/help")
-    await live.shows(USER, "/help")
+    await live.everything_so_far()
     assert not any("Too late." in seen.text for seen in live.from_bot(USER))
 
 
@@ -103,8 +102,7 @@ async def test_a_forgotten_lease_leads_to_the_queue_and_never_to_the_ai(on_stage
         await on_stage.state(USER, "human_active")
         await on_stage.state(USER, "handoff_pending")
         on_stage.telegram.user_sends(USER, "Hello?")
-        on_stage.telegram.user_sends(USER, "/help")
-        await on_stage.shows(USER, "/help")
+        await on_stage.everything_so_far()
         assert on_stage.model.requests == []
 
 

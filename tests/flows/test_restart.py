@@ -12,8 +12,8 @@ async def test_what_was_written_while_the_bot_was_down_is_answered_once(on_stage
     on_stage.model.script(Reply(text="I am."))
     async with on_stage.bot():
         await on_stage.shows(USER, "I am.")
+        await on_stage.covered(2)
         assert len(on_stage.model.requests) == 1
-        assert (await on_stage.conversation()).covered == 2
     async with on_stage.bot():
         on_stage.model.script(Reply(text="Next."))
         on_stage.telegram.user_sends(USER, "Good")
@@ -40,8 +40,7 @@ async def test_the_same_update_twice_is_one_message(live: Stage) -> None:
     live.telegram.user_sends(USER, "Hello")
     await live.shows(USER, "Once.")
     live.telegram.updates.redeliver()
-    live.telegram.user_sends(USER, "/help")
-    await live.shows(USER, "/help")
+    await live.everything_so_far()
     assert (await live.conversation()).version == 1
 
 
@@ -50,7 +49,6 @@ async def test_the_same_message_under_another_update_id_is_one_message(live: Sta
     live.model.script(Reply(text="Once."))
     live.telegram.user_sends(USER, "Hello")
     await live.shows(USER, "Once.")
-    live.telegram.updates.repeat_last()
-    live.telegram.user_sends(USER, "/help")
-    await live.shows(USER, "/help")
+    live.telegram.updates.repeat()
+    await live.everything_so_far()
     assert (await live.conversation()).version == 1

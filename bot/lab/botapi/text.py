@@ -93,7 +93,8 @@ def formatted(
     given = [run for run in runs if run.length > 0]
     _check_bounds(text, given)
     text, given = _without_offending(text, [run for run in given if run.type not in FOUND])
-    text, explicit = _trimmed(text, _nested(given))
+    text, given = _trimmed(text, _nested(given))
+    explicit = _nested(given)  # trimming may have undone a crossing
     if _INVISIBLE.fullmatch(text):
         return "", []
     if len(text) > limit or units(text) > limit:

@@ -125,6 +125,8 @@ def set_message_reaction(world: Telegram, args: Args) -> bool:
     if message is None:
         raise bad_request("message to react not found")
     wanted = args.raw("reaction") or []
+    if not isinstance(wanted, list) or not all(isinstance(entry, dict) for entry in wanted):
+        raise bad_request("can't parse reaction types JSON object")
     if len(wanted) > 1:
         raise bad_request("REACTIONS_TOO_MANY")
     for reaction in wanted:
