@@ -46,7 +46,7 @@ from bot.store.migrations import BOT_SCHEMA, migrate
 from bot.store.port import Database, Sql
 from bot.store.url import open_database
 from bot.telegram.delivery import Delivery
-from bot.telegram.indicator import Indicator
+from bot.telegram.indicator import STATUS_AFTER_SECONDS, Indicator
 from bot.telegram.menu import set_menu
 from bot.telegram.pacing import Pace
 from bot.telegram.polling import Poller
@@ -121,10 +121,16 @@ async def _serve(settings: Settings) -> None:
 
 
 @asynccontextmanager
-async def opened(settings: Settings, *, share: bool = False) -> AsyncIterator[Running]:
+async def opened(
+    settings: Settings,
+    *,
+    share: bool = False,
+    status_after_seconds: float = STATUS_AFTER_SECONDS,
+) -> AsyncIterator[Running]:
     """Open everything for these settings, and close it afterwards.
 
     `share`: other processes may use the same SQLite file. By default a file belongs to one bot.
+    `status_after_seconds`: an answer that takes longer is announced by a line with buttons.
     """
     async with AsyncExitStack() as stack:
         alone = _lock(settings, stack, share=share)
@@ -150,7 +156,9 @@ async def opened(settings: Settings, *, share: bool = False) -> AsyncIterator[Ru
             remembering=remembering,
         )
         coordinator = Coordinator(database, scribe, signals, clock=clock, limits=_limits(settings))
-        indicator = Indicator(messenger, database, clock=clock)
+        indicator = Indicator(
+            messenger, database, clock=clock, status_after_seconds=status_after_seconds
+        )
         stack.push_async_callback(indicator.close)
         model = _model(settings)
         stack.push_async_callback(model.close)

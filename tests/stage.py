@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
+import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bot import app
 from bot.app import Running
@@ -17,6 +18,7 @@ from bot.settings import Settings
 from bot.store import conversations, journal
 from bot.store.journal import Entry
 from bot.store.port import Sql
+from bot.telegram.indicator import STATUS_AFTER_SECONDS
 from tests.judges import Judgement, attach_judges
 
 T = TypeVar("T")
@@ -45,7 +47,9 @@ class Stage:
         return (await self.until(found, timeout))[-1]
 
     async def until(self, wanted: Callable[[], T | None], timeout: float = 10) -> T:
-        return await self.telegram.wait_for(wanted, timeout)  # type: ignore[return-value]
+        found = await self.telegram.wait_for(wanted, timeout)
+        assert found is not None
+        return found
 
     def from_bot(self, chat_id: int) -> list[Seen]:
         return [seen for seen in self.telegram.messages(chat_id) if seen.author == "bot"]
@@ -63,6 +67,35 @@ class Stage:
         await self.shows(chat_id, "assistant")
         self.press(chat_id, "Start the AI assistant")
         await self.state(chat_id, "ai_ready")
+
+    async def start_ai(self, chat_id: int = USER, *, language_code: str = "") -> None:
+        """The same with one message fewer from the bot: a button of long ago is pressed."""
+        self.telegram.add_user(chat_id, language_code=language_code, started=True)
+        self.telegram.user_forges_press(chat_id, 1, "v1:start")
+        await self.state(chat_id, "ai_ready")
+
+    def count(self, chat_id: int, text: str) -> int:
+        """How many messages of the bot in this chat contain `text` now."""
+        return sum(text in seen.text for seen in self.from_bot(chat_id))
+
+    def asked(self) -> str:
+        """Everything that the model was ever sent, as one text to search in."""
+        return "\n".join(
+            json.dumps(each.body, ensure_ascii=False) for each in self.model.requests
+        )
+
+    async def rows(self, query: str, **values: str | int | float) -> list[tuple[Any, ...]]:
+        """Look into the database."""
+        return [tuple(row) for row in await self._read(lambda sql: sql.rows(query, values))]
+
+    async def until_rows(
+        self, query: str, timeout: float = 10, **values: str | int | float
+    ) -> list[tuple[Any, ...]]:
+        """Wait until the query finds something."""
+        async with asyncio.timeout(timeout):
+            while not (found := await self.rows(query, **values)):
+                await asyncio.sleep(0.005)
+        return found
 
     async def conversation(self, chat_id: int = USER) -> Conversation:
         known = await self._read(
@@ -105,10 +138,12 @@ class Stage:
         return await self.running.database.read(work)
 
     @contextlib.asynccontextmanager
-    async def bot(self, **changes: object) -> AsyncIterator[Running]:
+    async def bot(
+        self, *, status_after_seconds: float = STATUS_AFTER_SECONDS, **changes: object
+    ) -> AsyncIterator[Running]:
         """Run the bot; several times in turn are restarts on the same database."""
         settings = self.settings.model_copy(update=changes) if changes else self.settings
-        async with app.opened(settings) as running:
+        async with app.opened(settings, status_after_seconds=status_after_seconds) as running:
             self.running = running
             task = asyncio.create_task(running.run())
             try:

@@ -1,4 +1,4 @@
-"""What the bot needs from a language model. Adapters: client.py (any OpenAI-compatible endpoint)."""
+"""What the bot needs from a language model. Adapter: client.py (any OpenAI-compatible one)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -37,11 +37,13 @@ class Indicator:
         database: Database,
         *,
         clock: Callable[[], float],
+        status_after_seconds: float = STATUS_AFTER_SECONDS,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._messenger = messenger
         self._database = database
         self._clock = clock
+        self._status_after_seconds = status_after_seconds
         self._sleep = sleep
         self._leaving: set[asyncio.Task[None]] = set()
 
@@ -70,7 +72,7 @@ class Indicator:
     async def _show(self, contact: Contact, turn_id: str, posting: list[asyncio.Task[int]]) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._keep_typing(contact.chat_id))
-            await self._sleep(STATUS_AFTER_SECONDS)
+            await self._sleep(self._status_after_seconds)
             posting.append(asyncio.create_task(self._post(contact, turn_id)))
 
     async def _keep_typing(self, chat_id: int) -> None:

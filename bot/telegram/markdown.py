@@ -66,7 +66,7 @@ def readable(text: str) -> str:
         text = _with_html_kept(text)
     if "|" in text:
         text = _edited(text, _table_edits(text))
-    if False:
+    if "||" in text:
         text = _edited(text, _bar_edits(text))
     return text
 

@@ -74,6 +74,7 @@ def normalise(text: str, spans: Iterable[Span]) -> list[Span]:
     quotes = _without_overlap(span for span in given if span.type in QUOTES)
     exclusive = _without_overlap(span for span in given if span.type in EXCLUSIVE)
     exclusive = [span for span in exclusive if not _crosses(span, quotes)]
+    quotes = [span for span in quotes if not _lies_inside(span, exclusive)]
     opaque = [span for span in exclusive if span.type in ("pre", "code")]
     kept = quotes + exclusive
     for name in SIMPLE:
@@ -111,6 +112,15 @@ def _crosses(span: Span, others: Sequence[Span]) -> bool:
     return any(
         each.start < span.start < each.end < span.end
         or span.start < each.start < span.end < each.end
+        for each in others
+    )
+
+
+def _lies_inside(span: Span, others: Sequence[Span]) -> bool:
+    """Whether another, longer span holds all of this one."""
+    place = (span.start, span.end)
+    return any(
+        each.start <= span.start and span.end <= each.end and place != (each.start, each.end)
         for each in others
     )
 

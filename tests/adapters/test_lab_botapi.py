@@ -599,6 +599,19 @@ async def test_copies_hide_the_author_and_forwards_name_them(lab: Lab) -> None:
         await lab.bot.forward_message(SARA, SARA, 999)
 
 
+async def test_batches_skip_what_is_not_there_and_refuse_what_is_no_list(lab: Lab) -> None:
+    one, two = lab.world.user_sends(SARA, "one")[0], lab.world.user_sends(SARA, "two")[0]
+    copies = await lab.bot.copy_messages(SARA, SARA, [one.id, 999, two.id])
+    assert lab.world.bot_texts(SARA) == ["one", "two"]
+    await lab.bot.delete_messages(SARA, [999, *(copy.message_id for copy in copies)])
+    assert lab.world.bot_texts(SARA) == []
+    lab.world.hooks.on_request.clear()
+    refused: list[Any] = [[], [{}], "x"]
+    for wrong in refused:
+        answer = await post(lab, "deleteMessages", chat_id=SARA, message_ids=wrong)
+        assert answer["error_code"] == 400
+
+
 async def test_commands_are_kept_by_scope_and_language(lab: Lab) -> None:
     fa = [BotCommand("help", "راهنما")]
     await lab.bot.set_my_commands([BotCommand("help", "Help")])

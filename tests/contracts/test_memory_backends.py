@@ -244,26 +244,39 @@ async def test_a_namespace_cannot_leave_the_directory(directory: Path, namespace
 
 
 APPENDER = """
-import asyncio, sys
+import sys
 from pathlib import Path
 from memory import Entry
 from memory.backends.file import FileBackend
 from tests.memory_lines import a_line
 
-async def main(directory, namespace, name):
-    backend = FileBackend(Path(directory))
-    for n in range(40):
-        await backend.write([Entry(namespace, a_line(id=f"{name}.{n}.{m}")) for m in range(5)])
-
-asyncio.run(main(*sys.argv[1:]))
+directory, namespace, name = sys.argv[1:]
+backend = FileBackend(Path(directory))
+print("ready", flush=True)
+sys.stdin.readline()
+for n in range(80):
+    ids = (f"{name}.{n}", f"both.{n}")
+    backend._write([Entry(namespace, a_line(id=line_id, text="x" * 9000)) for line_id in ids])
 """
 
 
 def test_two_processes_append_to_one_file(directory: Path) -> None:
     command = [sys.executable, "-c", APPENDER, str(directory), ALICE]
-    processes = [subprocess.Popen([*command, name]) for name in ("p", "q")]
-    assert [process.wait(60) for process in processes] == [0, 0]
+    processes = [
+        subprocess.Popen([*command, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for name in ("p", "q")
+    ]
+    for process in processes:
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in processes:
+        process.communicate(timeout=60)
+    assert [process.returncode for process in processes] == [0, 0]
     answer = asyncio.run(FileBackend(directory).read(ALICE))
-    wanted = {f"{name}.{n}.{m}" for name in "pq" for n in range(40) for m in range(5)}
+    wanted = {f"{name}.{n}" for name in ("p", "q", "both") for n in range(80)}
     assert sorted(line.id for line in answer.lines) == sorted(wanted)
     assert answer.dropped == 0

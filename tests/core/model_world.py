@@ -119,7 +119,7 @@ class Work:
 @dataclass(slots=True)
 class Message:
     consented: bool
-    covered_by: str = ""
+    covered_by: list[str] = field(default_factory=list)  # in the end one entry
     edits: int = 0
 
 
@@ -198,8 +198,7 @@ class World:
                 return self._recall(turn)
             case Cover(first, last, by):
                 for version in range(first, last + 1):
-                    assert not self.messages[version].covered_by, f"I4: {version} covered twice"
-                    self.messages[version].covered_by = by.value
+                    self.messages[version].covered_by.append(by.value)
             case GrantConsent(first, last):
                 for version in range(first, last + 1):
                     self.messages[version].consented = True
@@ -320,6 +319,7 @@ class World:
             yield "a draft waits for its check", lambda: self._drafted(None)
             yield "a draft recommends a person", lambda: self._drafted(None, recommends=True)
             yield "the model fails", self._model_failed
+            yield "the model calls for a person", self._recommend
         else:
             for verdict in (DraftApproved, DraftBlocked, ModerationUnavailable):
                 yield verdict.__name__, lambda v=verdict: self._finish(v)  # type: ignore[misc]
@@ -360,6 +360,11 @@ class World:
         assert work is not None
         self.work = [each for each in self.work if each != work]
         self._commit([GenerationFailed(self.now, work.epoch, work.turn.id, "timeout")])
+
+    def _recommend(self) -> None:
+        work = self.running
+        assert work is not None
+        self.apply(HandoffRecommended(self.now, work.epoch, work.turn.id))
 
     def _finish(self, verdict: type[DraftApproved | DraftBlocked | ModerationUnavailable]) -> None:
         work = self.running

@@ -307,6 +307,15 @@ def test_an_older_stretch_is_stated_where_it_was() -> None:
     assert context.earlier[2].text.endswith("]\nu8")
 
 
+def test_stretches_from_before_the_history_and_all_but_the_last_three_are_left_out() -> None:
+    older = Stretch(NOW - 5000, NOW - 4000)
+    known = tuple(Stretch(NOW - 60 * n, NOW - 60 * n + 30) for n in range(1, 6))
+    asked = question(history=History("a", (user(8, at=NOW - 3000), user(9, at=NOW - 1)), known))
+    assert len(compile_context(asked).stretches) == 3
+    early = replace(asked, history=replace(asked.history, stretches=(older,)))
+    assert "a person" not in shown(compile_context(early))
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "expected"),
     [

@@ -110,7 +110,7 @@ def seen(text: str) -> str:
 @example(">" * 300)
 @example("`" * 300)
 @example("**a** " * 300)
-@example("**" + "`a` b " * 150 + "**")
+@example("**" + "`a` b " * 150 + "x**")
 @settings(max_examples=400, deadline=None)
 def test_any_markdown_makes_valid_messages(markdown: str) -> None:
     parts = render(markdown)

@@ -62,9 +62,7 @@ async def test_a_typist_who_never_stops_is_answered_all_the_same(live: Stage) ->
     await live.until(lambda: len(live.from_bot(USER)) >= answers or None)
     assert not typing.done(), "the first answer came while the user was still typing"
     await typing
-    async with asyncio.timeout(20):
-        while (await live.conversation()).covered < 60:
-            await asyncio.sleep(0.02)
+    await live.covered(60, timeout=20)
 
 
 async def test_a_paste_that_telegram_splits_is_one_turn(live: Stage) -> None:

@@ -59,6 +59,17 @@ class Args:
         value = self.values.get(name)
         return value is True or str(value).lower() in ("true", "1", "yes")
 
+    def message_ids(self) -> list[int]:
+        """Raises Refusal unless it is a list of numbers with something in it."""
+        given = self.values.get("message_ids")
+        try:
+            numbers = [int(entry) for entry in given] if isinstance(given, list) else []
+        except (TypeError, ValueError):
+            raise bad_request("can't parse message identifiers JSON object") from None
+        if not numbers:
+            raise bad_request("message identifiers are not specified")
+        return numbers
+
     def raw(self, name: str) -> Any:
         return self.values.get(name)
 

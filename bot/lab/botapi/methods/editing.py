@@ -105,10 +105,7 @@ def delete_message(world: Telegram, args: Args) -> bool:
 def delete_messages(world: Telegram, args: Args) -> bool:
     """Those that are not there are skipped."""
     chat = world.chat_for_bot(args.raw("chat_id"))
-    numbers = args.raw("message_ids")
-    if not isinstance(numbers, list) or not numbers:
-        raise bad_request("message identifiers are not specified")
-    found = [chat.messages[n] for n in map(int, numbers) if n in chat.messages]
+    found = [chat.messages[n] for n in args.message_ids() if n in chat.messages]
     for message in found:
         _check_deletable(world, chat, message)
     for message in found:

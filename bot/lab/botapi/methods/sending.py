@@ -326,11 +326,9 @@ def forward_message(world: Telegram, args: Args) -> Json:
 
 def _many(world: Telegram, args: Args, verb: str) -> list[Message]:
     """The messages of a batch that can be taken; those that cannot are skipped."""
-    numbers = args.raw("message_ids")
-    if not isinstance(numbers, list) or not numbers:
-        raise bad_request("message identifiers are not specified")
+    numbers = args.message_ids()
     chat = world.chat_for_bot(args.raw("from_chat_id"))
-    found = [chat.messages[n] for n in map(int, numbers) if n in chat.messages]
+    found = [chat.messages[n] for n in numbers if n in chat.messages]
     taken = [message for message in found if not message.service]
     if not taken:
         raise bad_request(f"there are no messages to {verb}")
