@@ -65,7 +65,10 @@ log = structlog.get_logger(__name__)
 GREETING_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
 IDLE_SECONDS = 5.0  # between looks for what nobody rang for
 SHARED_IDLE_SECONDS = 1.0  # where other processes may have written
-MEMORY_SCHEMA = ("memory", Path(memory_schema.__file__).parent)
+MEMORY_SCHEMA = ("memory", memory_schema.FOLDER)
+
+
+WITHOUT_EFFECT = ("telegram_webhook_url", "operator_chat_id", "metrics_listen")  # as yet
 
 
 @dataclass(slots=True)
@@ -366,6 +369,9 @@ async def _announce(
     clock: Callable[[], float],
 ) -> None:
     """What a start does besides: the owner's link, the command menu, leftover status lines."""
+    for name in WITHOUT_EFFECT:
+        if getattr(settings, name):
+            log.warning("setting_without_effect", setting=name.upper(), since="this version")
     owner = await running.database.read(meta.owner_id)
     if not owner:
         code = owner_code.issue(settings.data_directory)

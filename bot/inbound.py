@@ -41,6 +41,7 @@ from bot.store.conversations import Contact
 from bot.store.inbox import Taken
 from bot.store.port import Sql
 from bot.telegram.incoming import (
+    UNREADABLE,
     Incoming,
     IncomingBlock,
     IncomingMessage,
@@ -146,8 +147,8 @@ class Inbound:
                     return self._press(inner, aftermath, answers, incoming, at)
                 case IncomingBlock():
                     return self._block(inner, aftermath, incoming, at)
-                case IncomingOther():
-                    return Taken.IGNORED
+                case IncomingOther(what=what):
+                    return Taken.PARKED if what == UNREADABLE else Taken.IGNORED
                 case _:
                     assert_never(incoming)
 
@@ -156,8 +157,7 @@ class Inbound:
         except StoreUnavailable:
             raise  # the database's trouble is not the update's
         except Exception as error:
-            raw = json.dumps(update.to_dict(), default=str)
-            inbox.mark(sql, incoming.update_id, Taken.PARKED, raw)
+            inbox.mark(sql, incoming.update_id, Taken.PARKED, _raw(update))
             log.error(
                 "update_parked",
                 update_id=incoming.update_id,
@@ -165,7 +165,9 @@ class Inbound:
                 exc_info=log.is_enabled_for(DEBUG),
             )
             return
-        if outcome is not Taken.TAKEN:
+        if outcome is Taken.PARKED:
+            inbox.mark(sql, incoming.update_id, outcome, _raw(update))
+        elif outcome is Taken.IGNORED:
             inbox.mark(sql, incoming.update_id, outcome)
 
     # --- messages ---------------------------------------------------------------------------------
@@ -173,7 +175,7 @@ class Inbound:
     def _message(
         self, sql: Sql, aftermath: Aftermath, message: IncomingMessage, at: float, *, owner: bool
     ) -> Taken:
-        if message.chat_type != "private" or message.user_id == 0:
+        if message.chat_type != "private" or message.user_id == 0 or message.kind == "service":
             return Taken.IGNORED
         visit = self._visit(sql, aftermath, message, at)
         if owner:
@@ -378,3 +380,7 @@ class Inbound:
         where = conversations.conversation_id(block.chat_id)
         step = self._coordinator.step(sql, where, UserBlockedBot(at), aftermath)
         return Taken.TAKEN if step else Taken.IGNORED
+
+
+def _raw(update: telegram.Update) -> str:
+    return json.dumps(update.to_dict(), default=str)

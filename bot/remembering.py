@@ -98,10 +98,12 @@ class Remembering:
         if not proposals:
             return
         turn = conversations.next_memory_turn(sql, contact.conversation_id)
+        at_us = round(at * MICROSECONDS)
         lines = [
             Line(
-                id=f"{turn}.{ordinal}",
-                at_us=round(at * MICROSECONDS),
+                # The time keeps ids apart if the database is lost and the memory store is not.
+                id=f"{at_us}.{turn}.{ordinal}",
+                at_us=at_us,
                 turn=turn,
                 ordinal=ordinal,
                 kind=each.kind,

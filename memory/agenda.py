@@ -47,9 +47,8 @@ class Tasks:
         self.known[key] = Task(key, line.text, line.event_time, line)
 
     def amend(self, line: Line) -> None:
+        """New words or time; what is closed stays closed."""
         key = line.subject
-        if key in self.closed:
-            return
         old = self.known.get(key)
         due = line.event_time or (old.due if old else None)
         self.known[key] = Task(key, line.text, due, line)

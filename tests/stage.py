@@ -80,9 +80,7 @@ class Stage:
 
     def asked(self) -> str:
         """Everything that the model was ever sent, as one text to search in."""
-        return "\n".join(
-            json.dumps(each.body, ensure_ascii=False) for each in self.model.requests
-        )
+        return "\n".join(json.dumps(each.body, ensure_ascii=False) for each in self.model.requests)
 
     async def rows(self, query: str, **values: str | int | float) -> list[tuple[Any, ...]]:
         """Look into the database."""
@@ -125,9 +123,10 @@ class Stage:
 
     async def everything_so_far(self, chat_id: int = USER) -> None:
         """Wait until the bot has dealt with all that was written, by asking one thing more."""
-        asked = sum("/stop_ai turns" in seen.text for seen in self.from_bot(chat_id))
+        said = "is not shown to the assistant"  # by no other notice
+        asked = self.count(chat_id, said)
         self.telegram.user_sends(chat_id, "/privacy")
-        await self.shows(chat_id, "/stop_ai turns", times=asked + 1)
+        await self.shows(chat_id, said, times=asked + 1)
 
     async def journal(self, chat_id: int = USER) -> list[Entry]:
         name = conversations.conversation_id(chat_id)

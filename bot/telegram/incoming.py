@@ -64,7 +64,7 @@ class IncomingBlock:
 
 @dataclass(frozen=True, slots=True)
 class IncomingOther:
-    """Nothing for us; `what` is the kind of update, for the log."""
+    """Nothing for us; `what` is the kind of update, or UNREADABLE."""
 
     update_id: int
     what: str
@@ -146,6 +146,7 @@ SERVICE = (
     "direct_message_price_changed",
 )
 GONE = frozenset({"kicked", "left"})
+UNREADABLE = "unreadable"  # an update that the library cannot read; it is in `api_kwargs` then
 COMMAND = re.compile(r"/([A-Za-z0-9_]{1,64})(?:@([A-Za-z0-9_]{1,64}))?", re.ASCII)
 
 
@@ -165,6 +166,8 @@ def parse(update: Update, bot_username: str) -> Incoming:
 
 def _what(update: Update) -> str:
     """The name of the field that carries the update; "unknown" for one newer than the library."""
+    if UNREADABLE in update.api_kwargs:
+        return UNREADABLE
     present = (name for name in Update.__slots__ if getattr(update, name, None) is not None)
     return next((name for name in present if name[0] != "_" and name != "update_id"), "unknown")
 

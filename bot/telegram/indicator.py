@@ -20,6 +20,7 @@ from bot.telegram.texts import phrase
 
 log = structlog.get_logger(__name__)
 
+TYPING_AFTER_SECONDS = 0.2  # an answer that is there at once needs no indicator
 TYPING_SECONDS = 4.5  # Telegram shows it for about five
 STATUS_AFTER_SECONDS = 4.0
 ADD = """
@@ -76,6 +77,7 @@ class Indicator:
             posting.append(asyncio.create_task(self._post(contact, turn_id)))
 
     async def _keep_typing(self, chat_id: int) -> None:
+        await self._sleep(TYPING_AFTER_SECONDS)
         while True:
             await self._messenger.show_typing(chat_id)
             await self._sleep(TYPING_SECONDS)

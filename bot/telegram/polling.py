@@ -7,12 +7,14 @@ next request is made, and nothing else has to be remembered.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from typing import Any
 
 import structlog
 import telegram
 from telegram.error import Conflict, InvalidToken, RetryAfter, TelegramError
 
 from bot.errors import DabirError
+from bot.telegram.incoming import UNREADABLE
 
 log = structlog.get_logger(__name__)
 
@@ -59,13 +61,31 @@ class Poller:
                 await self._bot.get_updates(offset=self._offset, limit=1, timeout=0)
 
     async def _fetch(self) -> Sequence[telegram.Update]:
+        wanted = {
+            "limit": MOST_UPDATES,
+            "timeout": POLL_SECONDS,
+            "allowed_updates": self._kinds,
+        }
+        if self._offset:
+            wanted["offset"] = self._offset
         async with asyncio.timeout(POLL_SECONDS + GRACE_SECONDS):
-            return await self._bot.get_updates(
-                offset=self._offset or None,
-                limit=MOST_UPDATES,
-                timeout=POLL_SECONDS,
-                allowed_updates=self._kinds,
+            # `bot.get_updates` takes a batch whole or not at all, and writes all of its text to
+            # the log when it cannot read one of them. (The library warns of the usual spelling.)
+            found = await self._bot.do_api_request(
+                "get_Updates", api_kwargs=wanted, read_timeout=POLL_SECONDS + GRACE_SECONDS
             )
+        return [self._read(each) for each in found]
+
+    def _read(self, found: dict[str, Any]) -> telegram.Update:
+        """One update; what the library cannot read travels on in `api_kwargs`."""
+        try:
+            update = telegram.Update.de_json(found, self._bot)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            number = int(found["update_id"])
+            log.error("update_not_readable", update_id=number, cause=type(error).__name__)
+            return telegram.Update(number, api_kwargs={UNREADABLE: found})
+        assert update is not None, "the library returns an update for one"
+        return update
 
     def _recovered(self) -> None:
         if self._failures:

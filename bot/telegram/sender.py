@@ -53,6 +53,8 @@ T = TypeVar("T")
 
 ANSWER_CHARACTERS = 200  # https://core.telegram.org/bots/api#answercallbackquery
 NO_PREVIEW = telegram.LinkPreviewOptions(is_disabled=True)
+# The pool looks at all of its connections for each request: many of them cost more than they bring.
+CONNECTIONS = 32
 CONNECT_SECONDS, READ_SECONDS, WRITE_SECONDS, POOL_SECONDS = 10.0, 20.0, 10.0, 10.0
 
 # UnsupportedProtocol and ProxyError (the proxy refused the tunnel) come before any request.
@@ -150,7 +152,7 @@ def _retry_after(answer: dict[str, Any]) -> timedelta:
 
 
 def build_bot(
-    token: str, base_url: str, *, proxy: str | None = None, connections: int = 100
+    token: str, base_url: str, *, proxy: str | None = None, connections: int = CONNECTIONS
 ) -> telegram.Bot:
     """Build the library's bot for the Bot API server at `base_url` (TELEGRAM_API_URL).
 

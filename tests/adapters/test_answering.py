@@ -380,7 +380,7 @@ async def test_a_prompt_grown_too_long_by_a_tool_keeps_its_exchange() -> None:
     assert (draft.text, draft.model_calls) == ("Here you are.", 3)
     tool = model.asked[2].messages[-1]
     assert tool.tool_call_id == "c3"
-    assert "characters left out" in tool.content
+    assert len(tool.content) < len(model.asked[1].messages[-1].content) / 4
 
 
 async def test_a_huge_message_is_cut_and_answered() -> None:

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bot.lab.botapi import Telegram
+from bot.lab.botapi import Call, Telegram
 from tests.bench.stand import dabir, opted_in, process, stand, until_polling
 
 ROUNDS = 3  # as many messages as a chat may get at once
@@ -17,17 +17,22 @@ ROUNDS = 3  # as many messages as a chat may get at once
 
 async def rounds(telegram: Telegram, chats: list[int]) -> float:
     """Let every chat ask again as soon as it is answered; return turns per second."""
-    started = time.monotonic()
+    answers: dict[int, asyncio.Queue[Call]] = {chat: asyncio.Queue() for chat in chats}
+
+    def note(call: Call) -> None:
+        if call.method == "sendMessage":
+            answers[int(call.params["chat_id"])].put_nowait(call)
 
     async def talk(chat: int) -> None:
         for number in range(ROUNDS):
-            before = len(telegram.bot_texts(chat))
             telegram.user_sends(chat, f"Question {number}")
-            await telegram.wait_for(
-                lambda before=before: len(telegram.bot_texts(chat)) > before or None, timeout=120
-            )
+            await answers[chat].get()
 
-    await asyncio.gather(*(talk(chat) for chat in chats))
+    telegram.hooks.on_answer.append(note)
+    started = time.monotonic()
+    async with asyncio.timeout(120):
+        await asyncio.gather(*(talk(chat) for chat in chats))
+    telegram.hooks.on_answer.remove(note)
     return len(chats) * ROUNDS / (time.monotonic() - started)
 
 

@@ -306,6 +306,9 @@ def _breaks(make: Callable[[], World], seed: int) -> bool:
 # --- fast typists ---------------------------------------------------------------------------------
 
 
+AT_ONCE = {"work begins", "the turn is due", "a part begins to leave", "a part arrives"}
+
+
 def type_steadily(gap_seconds: float, model_seconds: float, until: float) -> World:
     """Somebody writes one message every `gap_seconds` and never stops."""
     world = World(checks=CHECKS)
@@ -317,10 +320,7 @@ def type_steadily(gap_seconds: float, model_seconds: float, until: float) -> Wor
             world.apply(UserMessaged(world.now))
             next_message += gap_seconds
         for name, act in [*world.worker(), *world.delivery()]:
-            if (
-                name in {"work begins", "the turn is due", "a part begins to leave"}
-                or name == "a part arrives"
-            ):
+            if name in AT_ONCE:
                 act()
             elif name == "a draft is written":
                 draft_at = draft_at or world.now + model_seconds

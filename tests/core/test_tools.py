@@ -96,6 +96,7 @@ def test_a_good_call_is_read(name: str, arguments: str, request_: object) -> Non
         ("remember", '{"text": "a", "kind": "fact", "chat_id": 5}'),
         ("remember", json.dumps({"text": "x" * (MAX_TEXT + 1), "kind": "fact"})),
         ("remember", json.dumps({"text": "x" * 1_000_000, "kind": "fact"})),
+        ("recall", '{"query": "tea"' + " " * 9_000 + "}"),
         ("add_task", '{"text": "x", "due": 5}'),
         ("add_task", '{"text": "x", "due": false}'),
         ("recall", "{}"),
@@ -206,6 +207,12 @@ def test_a_task_is_completed_by_id_or_words(named: str) -> None:
     box = toolbox(*tasks)
     assert run(box, "complete_task", task=named).outcome is Outcome.DONE
     assert box.lines == (ProposedLine(Kind.DONE, "Buy bread", "task:buy-bread"),)
+
+
+def test_a_task_is_completed_once() -> None:
+    box = toolbox(OpenTask("7.1", "Buy bread"))
+    results = [run(box, "complete_task", task="7.1") for _ in range(2)]
+    assert [each.outcome for each in results] == [Outcome.DONE, Outcome.REFUSED]
 
 
 @pytest.mark.parametrize("named", ["milk", "a", "😀", "7.9"])

@@ -107,7 +107,7 @@ class Scene:
         self.telegram.user_starts(OWNER)
         await self.shows(OWNER, "assistant")
         self.telegram.user_sends(OWNER, f"/claim {user}")
-        await self.shows(user, "here now")
+        await self.shows(user, "is here now")
         self.attended = user
 
     # Waiting

@@ -51,6 +51,12 @@ def hear_text(stage: Stage, chat_id: int, text: str) -> int:
     return message.id
 
 
+def unknown_to_judges(stage: Stage) -> None:
+    """The judges know no update that Telegram would not send today."""
+    stage.telegram.hooks.on_update.clear()
+    stage.telegram.hooks.on_answer.clear()
+
+
 async def test_strange_but_readable_texts_are_answered(live: Stage) -> None:
     for chat_id in range(FIRST, FIRST + len(READABLE)):
         await live.start_ai(chat_id)
@@ -162,7 +168,7 @@ async def test_lines_of_telegram_itself_are_no_messages(live: Stage) -> None:
         world.post_service(chat, person, content)
     await live.everything_so_far()
     assert (await live.conversation()).version == 0
-    assert live.count(USER, "could not take in") == 0
+    assert len(live.from_bot(USER)) == 2, "the assistant is on, and what /privacy says"
 
 
 async def test_updates_that_are_not_for_us_disturb_nothing(live: Stage) -> None:
@@ -185,7 +191,7 @@ async def test_updates_that_are_not_for_us_disturb_nothing(live: Stage) -> None:
 
 async def test_an_update_of_a_kind_nobody_knows_yet_is_passed_over(on_stage: Stage) -> None:
     on_stage.telegram.add_user(USER, started=True)
-    on_stage.telegram.hooks.on_update.clear()  # the judges do not know it either
+    unknown_to_judges(on_stage)
     on_stage.telegram.hear("telepathy", {"thought": "hello", "date": 1})
     on_stage.telegram.user_sends(USER, "Hello")
     async with on_stage.bot():
@@ -196,7 +202,7 @@ async def test_an_update_that_cannot_be_understood_stops_neither_bot_nor_the_nex
     on_stage: Stage,
 ) -> None:
     on_stage.telegram.add_user(USER, started=True)
-    on_stage.telegram.hooks.on_update.clear()
+    unknown_to_judges(on_stage)
     on_stage.telegram.hear("message", {"message_id": "?", "chat": 7, "text": {"no": "text"}})
     on_stage.telegram.user_sends(USER, "Hello")
     async with on_stage.bot():
@@ -239,7 +245,7 @@ async def test_wrong_arguments_of_operators_are_answered(live: Stage) -> None:
     for typed in ("/claim nonsense here", f"/claim {OWNER}"):
         live.telegram.user_sends(OWNER, typed)
     await live.until(lambda: len(live.from_bot(OWNER)) == 2 or None)
-    assert all("no such conversation" in seen.text.lower() for seen in live.from_bot(OWNER))
+    assert all("There is no open conversation" in seen.text for seen in live.from_bot(OWNER))
     live.telegram.user_sends(OWNER, "/release 5")
     await live.until(lambda: len(live.from_bot(OWNER)) == 3 or None)
 
@@ -249,7 +255,7 @@ async def test_a_command_for_another_bot_is_not_obeyed_and_not_lost(live: Stage)
     live.model.script(Reply(text="That is for another bot."))
     live.telegram.user_sends(USER, "/end@somebody_elses_bot")
     await live.shows(USER, "That is for another bot.")
-    assert (await live.conversation()).state == "ai_ready"
+    await live.state(USER, "ai_ready")
 
 
 FORGED = [

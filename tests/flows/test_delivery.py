@@ -40,9 +40,7 @@ async def test_a_flood_wait_in_one_chat_leaves_the_others_alone(live: Stage) -> 
     await live.opt_in()
     await live.opt_in(other)
     await live.shows(USER, "is on")
-    live.telegram.faults.add(
-        Fault(Harm.REFUSE, method="sendMessage", chat_id=USER, retry_after=2)
-    )
+    live.telegram.faults.add(Fault(Harm.REFUSE, method="sendMessage", chat_id=USER, retry_after=2))
     live.model.script(Reply(text="Patience."), Reply(text="At once."))
     live.telegram.user_sends(USER, "first")
     await live.state(USER, "bot_sending")
