@@ -179,7 +179,7 @@ async def opened(
                 holder=holder,
                 lease_seconds=settings.session_lease_seconds,
                 zone=settings.timezone,
-                budget=Budget(settings.model_max_messages),
+                budget=Budget(settings.model_max_messages, settings.model_context_tokens),
                 judges_at_once=settings.moderation == "rules",
             ),
         )
@@ -340,10 +340,11 @@ def _model(settings: Settings) -> ChatModel:
 
 def _moderator(settings: Settings, model: ChatModel) -> Moderator:
     rules = RulesModerator(
-        f"{settings.model_system_prompt}\n\n{SECRETS_OF_PROMPT}",
-        settings.secrets,
-        settings.moderation_words,
-        [pattern.pattern for pattern in settings.moderation_patterns],
+        settings.model_system_prompt,
+        SECRETS_OF_PROMPT,
+        secrets=settings.secrets,
+        words=settings.moderation_words,
+        patterns=[pattern.pattern for pattern in settings.moderation_patterns],
     )
     match settings.moderation:
         case "rules":

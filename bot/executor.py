@@ -32,6 +32,7 @@ from bot.core.states import Conversation, Turn
 from bot.errors import ModelFailed, ModelFailure
 from bot.model.answering import Answerer, Draft
 from bot.model.port import BlockedDraft, Moderator, Passed, Unavailable, Verdict
+from bot.model.toolbox import ProposedLine, Recalled
 from bot.remembering import Known, Remembering, open_tasks
 from bot.scribe import Aftermath
 from bot.store import conversations, journal, leases, messages, usage, work
@@ -193,10 +194,10 @@ class Executor:
         known = await self._remembering.known(job.contact.chat_id)
         question = await self._question(job, known)
 
-        async def recall(query: str) -> object:
+        async def recall(query: str) -> Recalled:
             return await self._remembering.recall(job.contact.chat_id, query)
 
-        return await self._answerer.answer(question, recall)  # type: ignore[arg-type]
+        return await self._answerer.answer(question, recall)
 
     async def _question(self, job: _Job, known: Known) -> Question:
         c, turn = job.conversation, job.conversation.turn or Turn(0, 0)
@@ -316,5 +317,5 @@ def _said(conversation_id: str, message: StoredMessage) -> Said:
     )
 
 
-def _plain(line: object) -> dict[str, str]:
-    return {name: str(value) for name, value in asdict(line).items()}  # type: ignore[call-overload]
+def _plain(line: ProposedLine) -> dict[str, str]:
+    return {name: str(value) for name, value in asdict(line).items()}

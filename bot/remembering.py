@@ -121,7 +121,9 @@ class Remembering:
 
 
 def open_tasks(known: Known) -> tuple[OpenTask, ...]:
-    return tuple(OpenTask(task.key, task.text, task.due or "") for task in known.folded.tasks)
+    return tuple(
+        OpenTask(task.line.id, task.text, task.due or "", task.key) for task in known.folded.tasks
+    )
 
 
 def find_task(known: Known, words: str) -> Task | None:
@@ -143,7 +145,8 @@ def _proposed(line: Mapping[str, str]) -> _Proposal:
 
 
 def _memory_line(line: Line) -> MemoryLine:
-    return MemoryLine(line.id, line.text, line.at_us / MICROSECONDS)
+    said_by = line.author.value if line.kind is Kind.SAID else ""
+    return MemoryLine(line.id, line.text, line.at_us / MICROSECONDS, said_by)
 
 
 def _readable(reading: Reading) -> bool:

@@ -135,6 +135,13 @@ class Settings(BaseSettings):
     model_max_messages: int = count(
         40, "How many earlier messages the model sees at most.", at_least=1, at_most=1000
     )
+    model_context_tokens: int = count(
+        16000,
+        "How many tokens a prompt may take, by a cautious estimate. Set it below the context of a"
+        " small local model, which would cut the prompt silently.",
+        at_least=1000,
+        at_most=2_000_000,
+    )
     model_system_prompt: Annotated[str, BeforeValidator(parse_prompt)] = setting(
         DEFAULT_SYSTEM_PROMPT,
         "some text, or @ and the path of a text file",

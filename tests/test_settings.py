@@ -104,6 +104,7 @@ WRONG = {
     "MODEL_NAME": "two words",
     "MODEL_TIMEOUT": "nan",
     "MODEL_MAX_MESSAGES": "2.5",
+    "MODEL_CONTEXT_TOKENS": "10",
     "MODEL_SYSTEM_PROMPT": "@missing.txt",
     "MODERATION": "on",
     "MODERATION_BASE_URL": "http://a b/",

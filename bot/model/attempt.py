@@ -100,7 +100,9 @@ class _Reading:
 
     async def _read(self) -> None:
         if not self._body["stream"]:
-            raw = await self._client.chat.completions.with_raw_response.create(**_arguments(self._body))
+            raw = await self._client.chat.completions.with_raw_response.create(
+                **_arguments(self._body)
+            )
             await self._read_whole(raw.http_response)
             return
         stream: AsyncStream[ChatCompletionChunk]

@@ -36,7 +36,7 @@ CATEGORY = re.compile(r"[a-z][a-z0-9_/ -]{0,39}")
 
 
 class RulesModerator:
-    """Secrets, the system prompt, and the host's own words and patterns. Pure and instant.
+    """Secrets, the system prompts, and the host's own words and patterns. Pure and instant.
 
     `secrets` are values that must never be shown (tokens, keys); `words` and `patterns` come
     from the host. Raises Misconfigured for a pattern that is no regular expression.
@@ -44,12 +44,12 @@ class RulesModerator:
 
     def __init__(
         self,
-        system_prompt: str,
+        *system_prompts: str,
         secrets: Iterable[str] = (),
         words: Iterable[str] = (),
         patterns: Iterable[str] = (),
     ) -> None:
-        self._leak = PromptLeak(system_prompt)
+        self._leaks = [PromptLeak(prompt) for prompt in system_prompts]
         self._secrets = OwnSecrets(secrets)
         self._words = WordList(words)
         self._patterns = PatternList(patterns)
@@ -58,7 +58,7 @@ class RulesModerator:
         broken = [*shapes_shown(draft)]
         if self._secrets.shown(draft):
             broken.append("own_secret")
-        if self._leak.shown(draft):
+        if any(leak.shown(draft) for leak in self._leaks):
             broken.append("system_prompt")
         broken += self._words.found(draft)
         try:

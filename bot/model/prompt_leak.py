@@ -1,6 +1,8 @@
 """Recognises the system prompt in a draft: long verbatim overlap, whatever its spacing and case.
 
 Rule 1: a run of `LEAKED_WORDS` words in a row, or of `LEAKED_CHARACTERS` characters, is a leak.
+        Of a long prompt it takes a tenth: hosts put opening hours and answers to common questions
+        there, and those are meant to be said.
 Rule 2: a prompt shorter than that leaks only as a whole, and only if it says enough to be
         recognised: "You are a helpful assistant." may be said by anybody.
 """
@@ -19,27 +21,36 @@ WHOLE_PROMPT_WORDS = 8
 class PromptLeak:
     def __init__(self, prompt: str) -> None:
         said = words(prompt)
-        self._words_in_a_row = min(LEAKED_WORDS, len(said))
-        if len(said) < WHOLE_PROMPT_WORDS:
-            self._words_in_a_row = LEAKED_WORDS
-        self._word_runs = _runs(said, self._words_in_a_row)
-        self._character_runs = _runs(normal(prompt), LEAKED_CHARACTERS)
-        self._letter_runs = _runs(squeezed(prompt), LEAKED_LETTERS)
+        self._words = _Runs(said, _word_run(len(said)))
+        self._characters = _Runs(normal(prompt), max(LEAKED_CHARACTERS, len(normal(prompt)) // 10))
+        self._letters = _Runs(squeezed(prompt), max(LEAKED_LETTERS, len(squeezed(prompt)) // 10))
 
     def shown(self, draft: str) -> bool:
         return (
-            _overlaps(self._word_runs, words(draft), self._words_in_a_row)
-            or _overlaps(self._character_runs, normal(draft), LEAKED_CHARACTERS)
-            or _overlaps(self._letter_runs, squeezed(draft), LEAKED_LETTERS)
+            self._words.overlap(words(draft))
+            or self._characters.overlap(normal(draft))
+            or self._letters.overlap(squeezed(draft))
         )
 
 
-def _runs(sequence: Sequence[str], length: int) -> frozenset[Hashable]:
-    return frozenset(_windows(sequence, length))
+def _word_run(count: int) -> int:
+    """How many words in a row give a prompt of `count` words away."""
+    if count < WHOLE_PROMPT_WORDS:
+        return LEAKED_WORDS
+    return max(min(LEAKED_WORDS, count), count // 10)
 
 
-def _overlaps(runs: frozenset[Hashable], sequence: Sequence[str], length: int) -> bool:
-    return bool(runs) and any(window in runs for window in _windows(sequence, length))
+class _Runs:
+    """All runs of one length in a sequence."""
+
+    def __init__(self, sequence: Sequence[str], length: int) -> None:
+        self._length = length
+        self._known = frozenset(_windows(sequence, length))
+
+    def overlap(self, sequence: Sequence[str]) -> bool:
+        return bool(self._known) and any(
+            window in self._known for window in _windows(sequence, self._length)
+        )
 
 
 def _windows(sequence: Sequence[str], length: int) -> Iterator[Hashable]:

@@ -1,6 +1,7 @@
 """Conversations at a certain point, reached by the events that lead there, and what they answer."""
 
-from typing import TypeVar
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
 
 from bot.core.effects import Effect, NotifyOperators, ShowNotice
 from bot.core.events import (
@@ -16,10 +17,11 @@ from bot.core.events import (
     UserRequestedHuman,
 )
 from bot.core.notices import Notice
-from bot.core.reducer import Limits, Outcome, Step, reduce
+from bot.core.reducer import Outcome, Step, reduce
 from bot.core.states import Conversation
 
 E = TypeVar("E", bound=Effect)
+Stage: TypeAlias = Callable[[], Conversation]
 
 NEW = Conversation("c")
 LEASE = 600.0
@@ -35,9 +37,9 @@ def after(c: Conversation, *events: Event) -> Conversation:
     return c
 
 
-def refused(c: Conversation, event: Event, limits: Limits = Limits()) -> Outcome:
+def refused(c: Conversation, event: Event) -> Outcome:
     """How an event that changes nothing is recorded."""
-    step = reduce(c, event, limits)
+    step = reduce(c, event)
     assert step.outcome is not Outcome.APPLIED
     assert (step.conversation, step.effects) == (c, ())
     return step.outcome

@@ -17,6 +17,7 @@ from bot.core.events import (
     DeliveryFailed,
     DeliveryTimedOut,
     DeliveryUnresolved,
+    DraftApproved,
     Ended,
     HumanReleased,
     ReplyRecalled,
@@ -275,9 +276,8 @@ def test_the_wait_for_a_reply_in_flight_does_not_use_up_the_next_turns_time() ->
     assert c.waiting_since == 400
 
 
-def test_a_draft_of_the_turn_in_flight_changes_nothing() -> None:
-    assert _off().in_flight == TURN
-    assert refused(_off(), DeliveryTimedOut(21, 1, "turn:msg-9")) is Outcome.STALE
+def test_a_late_verdict_on_the_reply_in_flight_changes_nothing() -> None:
+    assert refused(_off(), DraftApproved(21, 1, FIRST)) is Outcome.IGNORED
 
 
 def _off() -> Conversation:

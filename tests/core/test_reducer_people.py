@@ -1,7 +1,5 @@
 """People: requests, claims, leases, handing on, giving back."""
 
-from dataclasses import replace
-
 import pytest
 
 from bot.core.effects import (
@@ -224,9 +222,3 @@ def test_a_rule_changes_nothing_once_a_person_was_asked_for(c: Conversation) -> 
 @pytest.mark.parametrize("c", [NEW, ready(), waiting()], ids=["new", "ready", "waiting"])
 def test_whoever_holds_nothing_can_do_nothing(c: Conversation, event: Event) -> None:
     assert refused(c, event) is Outcome.IGNORED
-
-
-def test_the_stale_copy_of_a_head_is_not_what_is_changed() -> None:
-    """Steps are pure: the same conversation and event give the same step."""
-    c = generating()
-    assert reduce(c, claim(60)) == reduce(replace(c), claim(60))

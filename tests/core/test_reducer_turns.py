@@ -32,6 +32,7 @@ from tests.core.stages import (
     FIRST,
     NEW,
     SECOND,
+    Stage,
     after,
     gathering,
     generating,
@@ -65,8 +66,7 @@ def test_a_timer_with_nothing_to_answer_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("stage", [generating, moderating])
-def test_a_message_during_the_work_drops_the_draft_and_gathers_again(stage: object) -> None:
-    assert callable(stage)
+def test_a_message_during_the_work_drops_the_draft_and_gathers_again(stage: Stage) -> None:
     step = reduce(stage(), UserMessaged(20))
     assert step.conversation.state is State.AI_READY
     assert step.conversation.restarts == 1
@@ -160,8 +160,7 @@ def test_a_check_out_of_reach_passes_the_conversation_to_a_person() -> None:
 
 
 @pytest.mark.parametrize("stage", [generating, moderating])
-def test_a_recommended_person_is_offered_with_the_reply(stage: object) -> None:
-    assert callable(stage)
+def test_a_recommended_person_is_offered_with_the_reply(stage: Stage) -> None:
     c = after(stage(), HandoffRecommended(14, 1, FIRST))
     assert c.turn == Turn(1, 1, offers_person=True)
 
@@ -240,8 +239,7 @@ def test_degraded_health_while_the_ai_is_off_changes_nothing(c: Conversation) ->
 
 
 @pytest.mark.parametrize("stage", [ready, gathering, generating, moderating, sending])
-def test_a_rule_passes_the_conversation_to_a_person(stage: object) -> None:
-    assert callable(stage)
+def test_a_rule_passes_the_conversation_to_a_person(stage: Stage) -> None:
     step = reduce(stage(), PolicyEscalated(99, "keyword"))
     assert step.conversation.state is State.HANDOFF_PENDING
     assert shown(step) == [Notice.POLICY_HANDOFF]

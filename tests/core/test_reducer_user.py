@@ -36,6 +36,7 @@ from tests.core.stages import (
     FIRST,
     NEW,
     SECOND,
+    Stage,
     after,
     doubtful,
     gathering,
@@ -96,8 +97,8 @@ def test_opting_in_after_a_person_left_does_not_hand_their_talk_to_the_ai() -> N
 
 
 @pytest.mark.parametrize("stage", AI)
-def test_a_second_opt_in_is_ignored(stage: type[object]) -> None:
-    assert refused(_made(stage), UserOptedIn(99)) is Outcome.IGNORED
+def test_a_second_opt_in_is_ignored(stage: Stage) -> None:
+    assert refused(stage(), UserOptedIn(99)) is Outcome.IGNORED
 
 
 @pytest.mark.parametrize("c", [waiting(), held()], ids=["waiting", "held"])
@@ -106,8 +107,8 @@ def test_an_old_start_button_does_not_undo_a_request_for_a_person(c: Conversatio
 
 
 @pytest.mark.parametrize("stage", AI)
-def test_start_while_the_ai_is_on_says_so(stage: type[object]) -> None:
-    assert shown(reduce(_made(stage), UserStarted(99))) == [Notice.AI_ON]
+def test_start_while_the_ai_is_on_says_so(stage: Stage) -> None:
+    assert shown(reduce(stage(), UserStarted(99))) == [Notice.AI_ON]
 
 
 @pytest.mark.parametrize(
@@ -128,8 +129,8 @@ def test_start_and_human_say_where_a_request_stands(
 
 
 @pytest.mark.parametrize("stage", AI)
-def test_a_person_can_be_asked_for_whatever_the_ai_does(stage: type[object]) -> None:
-    step = reduce(_made(stage), UserRequestedHuman(99))
+def test_a_person_can_be_asked_for_whatever_the_ai_does(stage: Stage) -> None:
+    step = reduce(stage(), UserRequestedHuman(99))
     assert step.conversation.state is State.HANDOFF_PENDING
     assert shown(step) == [Notice.HANDOFF_REQUESTED]
     assert told(step) == [Notice.OP_REQUESTED]
@@ -211,8 +212,8 @@ def test_an_edit_of_an_answered_message_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("stage", [generating, moderating])
-def test_an_edit_of_a_message_under_work_starts_the_draft_again(stage: type[object]) -> None:
-    step = reduce(_made(stage), UserEdited(20, 1))
+def test_an_edit_of_a_message_under_work_starts_the_draft_again(stage: Stage) -> None:
+    step = reduce(stage(), UserEdited(20, 1))
     assert step.conversation.state is State.AI_READY
     assert of(step, CancelGeneration) == [CancelGeneration(Turn(1, 1))]
     assert of(step, StartDebounce)
@@ -231,8 +232,8 @@ def test_an_edit_of_a_later_message_does_not_disturb_the_turn_under_work() -> No
 
 
 @pytest.mark.parametrize("stage", [generating, moderating])
-def test_cancel_stops_the_answer_and_settles_its_messages(stage: type[object]) -> None:
-    step = reduce(_made(stage), UserCancelled(20, FIRST))
+def test_cancel_stops_the_answer_and_settles_its_messages(stage: Stage) -> None:
+    step = reduce(stage(), UserCancelled(20, FIRST))
     assert step.conversation.state is State.AI_READY
     assert not step.conversation.pending
     assert of(step, CancelGeneration) == [CancelGeneration(Turn(1, 1))]
@@ -266,8 +267,8 @@ def test_the_cancel_button_of_a_settled_answer_is_over() -> None:
 
 
 @pytest.mark.parametrize("stage", [ready, sending, doubtful, held])
-def test_cancel_with_nothing_under_work_says_so(stage: type[object]) -> None:
-    assert shown(reduce(_made(stage), UserCancelled(99))) == [Notice.NOTHING_TO_CANCEL]
+def test_cancel_with_nothing_under_work_says_so(stage: Stage) -> None:
+    assert shown(reduce(stage(), UserCancelled(99))) == [Notice.NOTHING_TO_CANCEL]
 
 
 @pytest.mark.parametrize("c", [NEW, sending(), held(), after(ready(), Ended(5))])
@@ -291,8 +292,8 @@ def test_the_cancel_button_of_an_answer_does_not_withdraw_the_request() -> None:
 
 
 @pytest.mark.parametrize("stage", AI)
-def test_stop_ai_takes_authority_and_consent_at_once(stage: type[object]) -> None:
-    c = _made(stage)
+def test_stop_ai_takes_authority_and_consent_at_once(stage: Stage) -> None:
+    c = stage()
     step = reduce(c, UserWithdrewConsent(99))
     assert step.conversation.state is State.CONSENT_REQUIRED
     assert step.conversation.epoch == c.epoch + 1
@@ -327,8 +328,8 @@ def test_stop_ai_during_a_request_revokes_and_is_answered(c: Conversation, notic
 
 
 @pytest.mark.parametrize("stage", [gathering, generating, moderating])
-def test_new_clears_away_what_waits_for_an_answer_as_well(stage: type[object]) -> None:
-    step = reduce(_made(stage), UserClearedContext(20))
+def test_new_clears_away_what_waits_for_an_answer_as_well(stage: Stage) -> None:
+    step = reduce(stage(), UserClearedContext(20))
     assert step.conversation.state is State.AI_READY
     assert step.conversation.context_from == 1
     assert of(step, Cover) == [Cover(1, 1, Covering.NOTICE)]
@@ -353,8 +354,8 @@ def test_new_where_the_ai_is_silent_only_clears(c: Conversation) -> None:
 
 
 @pytest.mark.parametrize("stage", [*AI, waiting, held])
-def test_the_end_settles_everything(stage: type[object]) -> None:
-    step = reduce(_made(stage), Ended(99))
+def test_the_end_settles_everything(stage: Stage) -> None:
+    step = reduce(stage(), Ended(99))
     c = step.conversation
     assert c.state is State.ENDED
     assert not c.pending
@@ -375,8 +376,8 @@ def test_a_second_end_is_answered_as_well() -> None:
 
 
 @pytest.mark.parametrize("stage", [*AI, waiting, held])
-def test_a_block_ends_the_conversation_and_operators_are_told(stage: type[object]) -> None:
-    step = reduce(_made(stage), UserBlockedBot(99))
+def test_a_block_ends_the_conversation_and_operators_are_told(stage: Stage) -> None:
+    step = reduce(stage(), UserBlockedBot(99))
     assert step.conversation.state is State.ENDED
     assert step.conversation.blocked
     assert of(step, StopTimers)
@@ -411,10 +412,3 @@ def test_whoever_comes_back_is_spoken_to_again(event: Event) -> None:
 def test_a_second_block_after_coming_back_is_told_again() -> None:
     c = after(ready(), UserBlockedBot(20), UserRequestedHuman(30))
     assert told(reduce(c, UserBlockedBot(40))) == [Notice.OP_BLOCKED]
-
-
-def _made(stage: object) -> Conversation:
-    assert callable(stage)
-    made = stage()
-    assert isinstance(made, Conversation)
-    return made

@@ -19,7 +19,7 @@ from tests.stage import OWNER, USER, Stage
 
 OTHER = 77
 SECOND = 1001  # an operator besides the owner
-LONG = " ".join(f"one{number}" for number in range(700)) + "\n\n" + "two " * 900
+LONG = " ".join(f"one{number}" for number in range(500)) + "\n\n" + "two " * 1000
 
 
 def holder_of(state: str) -> str:
@@ -208,8 +208,7 @@ async def test_i08_the_model_sees_what_was_consented_to_and_no_more_than_allowed
         on_stage.telegram.user_sends(OWNER, "WORDS-OF-A-PERSON")
         on_stage.telegram.user_sends(USER, "SAID-TO-A-PERSON")
         on_stage.telegram.user_sends(OWNER, "/release")
-        await on_stage.state(USER, "human_active")
-        await on_stage.state(USER, "consent_required")
+        await entries_of(on_stage, "HumanReleased")
         on_stage.telegram.user_forges_press(USER, 1, "v1:start")
         await on_stage.state(USER, "ai_ready")
         for number in range(1, 4):
