@@ -5,10 +5,12 @@ The only module that names concrete adapters.
 
 import asyncio
 import importlib
+import os
 import secrets
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+import threading
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,7 +27,7 @@ from bot.clock import SteadyClock
 from bot.commands import Commands
 from bot.coordinator import Coordinator
 from bot.core.context import Budget
-from bot.core.reducer import Limits
+from bot.core.transitions.moves import Limits
 from bot.desk import Desk
 from bot.errors import Misconfigured, StoreUnavailable
 from bot.executor import Executor, TurnSettings
@@ -46,6 +48,7 @@ from bot.store.migrations import BOT_SCHEMA, migrate
 from bot.store.port import Database, Sql
 from bot.store.url import open_database
 from bot.telegram.delivery import Delivery
+from bot.telegram.fleeting import Fleeting
 from bot.telegram.indicator import STATUS_AFTER_SECONDS, Indicator
 from bot.telegram.menu import set_menu
 from bot.telegram.pacing import Pace
@@ -54,6 +57,7 @@ from bot.telegram.rendering import render
 from bot.telegram.sender import TelegramMessenger, build_bot
 from bot.telegram.texts import language_for, phrases
 from bot.workers import Workers
+from memory import outbox as memory_outbox
 from memory import schema as memory_schema
 from memory.backends.file import FileBackend
 from memory.backends.sql import SqlBackend
@@ -63,6 +67,7 @@ from memory.service import Memory
 log = structlog.get_logger(__name__)
 
 GREETING_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
+STOP_SECONDS = 9.0  # a stop that takes longer is cut short: any moment is safe to end at
 IDLE_SECONDS = 5.0  # between looks for what nobody rang for
 SHARED_IDLE_SECONDS = 1.0  # where other processes may have written
 MEMORY_SCHEMA = ("memory", memory_schema.FOLDER)
@@ -95,11 +100,18 @@ def run(settings: Settings) -> int:
 
 
 async def _until_stopped(settings: Settings) -> None:
-    stop = asyncio.Event()
+    stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        last_resort = threading.Timer(STOP_SECONDS, os._exit, (0,))
+        last_resort.daemon = True
+        last_resort.start()
+        stopped.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    await serve(settings, stop)
+        loop.add_signal_handler(number, stop)
+    await serve(settings, stopped)
 
 
 async def serve(settings: Settings, stop: asyncio.Event) -> None:
@@ -159,9 +171,8 @@ async def opened(
             remembering=remembering,
         )
         coordinator = Coordinator(database, scribe, signals, clock=clock, limits=_limits(settings))
-        indicator = Indicator(
-            messenger, database, clock=clock, status_after_seconds=status_after_seconds
-        )
+        lines = Fleeting(messenger, database, clock=clock, alone_since=clock() if alone else 0.0)
+        indicator = Indicator(messenger, lines, status_after_seconds=status_after_seconds)
         stack.push_async_callback(indicator.close)
         model = _model(settings)
         stack.push_async_callback(model.close)
@@ -189,6 +200,7 @@ async def opened(
             scribe=scribe,
             desk=desk,
             messenger=messenger,
+            lines=lines,
             pace=Pace(max(1, round(settings.telegram_messages_per_second))),
             clock=clock,
         )
@@ -229,6 +241,7 @@ async def opened(
                 clock=clock,
             ),
             memory=memory,
+            lines=lines,
             signals=signals,
             clock=clock,
             idle_seconds=IDLE_SECONDS if alone else SHARED_IDLE_SECONDS,
@@ -236,7 +249,7 @@ async def opened(
         poller = Poller(bot, inbound.accept, UPDATE_KINDS)
         stack.push_async_callback(poller.confirm)
         running = Running(username, database, workers, poller, inbound)
-        await _announce(settings, running, stack, bot, indicator, clock)
+        await _announce(settings, running, stack, bot)
         yield running
 
 
@@ -274,6 +287,7 @@ async def _prepare(
             leases.expire_others(sql, holder)
             outbox.free_claims(sql)
             work.free_claims(sql, now, settings.debounce_cap)
+            memory_outbox.free_claims(sql)
 
     await database.transact(prepare)
 
@@ -362,14 +376,9 @@ def _moderator(settings: Settings, model: ChatModel) -> Moderator:
 
 
 async def _announce(
-    settings: Settings,
-    running: Running,
-    stack: AsyncExitStack,
-    bot: telegram.Bot,
-    indicator: Indicator,
-    clock: Callable[[], float],
+    settings: Settings, running: Running, stack: AsyncExitStack, bot: telegram.Bot
 ) -> None:
-    """What a start does besides: the owner's link, the command menu, leftover status lines."""
+    """What a start does besides: the owner's link, the command menu."""
     for name in WITHOUT_EFFECT:
         if getattr(settings, name):
             log.warning("setting_without_effect", setting=name.upper(), since="this version")
@@ -380,7 +389,6 @@ async def _announce(
         print(f"Open this link to become the owner of this bot: {link}", file=sys.stderr)  # noqa: T201
     chores = (
         set_menu(bot, owner),
-        indicator.remove_leftovers(clock()),
         asyncio.to_thread(importlib.import_module, "openai"),  # slow; the first turn needs it
     )
     tasks = [asyncio.ensure_future(chore) for chore in chores]

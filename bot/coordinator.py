@@ -9,8 +9,9 @@ from dataclasses import fields
 from typing import Protocol, TypeVar
 
 from bot.core.events import Event, HumanClaimed, HumanMessaged, HumanReleased, HumanTransferred
-from bot.core.reducer import RESULTS, Limits, Outcome, Step, reduce
+from bot.core.reducer import Outcome, Step, reduce
 from bot.core.states import Conversation, client_message_id
+from bot.core.transitions.moves import RESULTS, Limits
 from bot.scribe import Aftermath, Occasion, Scribe
 from bot.signals import Signals
 from bot.store import conversations, journal

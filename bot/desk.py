@@ -32,7 +32,10 @@ class Desk:
     def recipients(
         self, sql: Sql, notice: Notice, after: Conversation, before: Conversation, user_id: int
     ) -> list[Contact]:
-        """Whom a notice to operators concerns: the holder, or everybody who could take it."""
+        """Whom a notice to operators concerns: the holder, or everybody who could take it.
+
+        Not the operator who is the user in question, except where there is something to repair.
+        """
         personal = {Notice.OP_CLAIMED: after.holder}
         parting = {Notice.OP_RELEASED: before.holder}
         holder = (personal | parting).get(notice)
@@ -40,7 +43,8 @@ class Desk:
             ids: tuple[int, ...] = (holder.operator_id,) if holder else ()
         else:
             ids = self.operators(sql)
-        return [self.contact(sql, each) for each in ids if each != user_id]
+        to_repair = notice is Notice.OP_MODEL_TROUBLE
+        return [self.contact(sql, each) for each in ids if to_repair or each != user_id]
 
     def contact(self, sql: Sql, operator_id: int) -> Contact:
         """An operator's private chat with the bot."""

@@ -66,6 +66,7 @@ from bot.visit import Visit
 
 log = structlog.get_logger(__name__)
 
+CLOSE_SECONDS = 1.0
 UPDATE_KINDS = ("message", "edited_message", "callback_query", "my_chat_member")
 
 
@@ -120,7 +121,13 @@ class Inbound:
             task.add_done_callback(self._answering.discard)
 
     async def close(self) -> None:
-        await asyncio.gather(*self._answering, return_exceptions=True)
+        """Let the answers to presses go, but wait for no dead network."""
+        answering = set(self._answering)
+        if answering:
+            await asyncio.wait(answering, timeout=CLOSE_SECONDS)
+        for task in answering:
+            task.cancel()
+        await asyncio.gather(*answering, return_exceptions=True)
 
     def _proves_owner(self, incoming: Incoming) -> bool:
         if not isinstance(incoming, IncomingMessage) or incoming.command != "start":

@@ -42,6 +42,7 @@ from bot.telegram.port import Button, Part
 
 Render: TypeAlias = Callable[[str], tuple[Part, ...]]
 MOST_UNREAD = 20  # messages that are copied to the operator who takes a conversation
+TROUBLE_SECONDS = 3600  # the same trouble with the model is told to operators once in so long
 
 
 @dataclass(slots=True)
@@ -273,6 +274,9 @@ class Scribe:
             "conversation": contact.conversation_id,
             "name": contact.user_name,
         }
+        key = f"{contact.conversation_id}:{occasion.entry}.{number}"
+        if notice is Notice.OP_MODEL_TROUBLE:  # one endpoint, however many users run into it
+            key = f"{values.get('failure', '')}:{int(occasion.at // TROUBLE_SECONDS)}"
         for operator in self._desk.recipients(
             sql, notice, occasion.conversation, occasion.before, contact.chat_id
         ):
@@ -281,7 +285,7 @@ class Scribe:
                 operator,
                 notice,
                 told,
-                key=f"{contact.conversation_id}:{occasion.entry}.{number}",
+                key=key,
                 at=occasion.at,
                 aftermath=aftermath,
             )

@@ -1,4 +1,4 @@
-"""The loops of a running bot: turns, timers, outbox, commands, memory.
+"""The loops of a running bot: turns, timers, outbox, commands, memory, leftover lines.
 
 Each loop looks for what is due in the database, does it, and sleeps until the next time, a ring,
 or a short while for what another process wrote. Trouble with the database is waited out.
@@ -22,6 +22,7 @@ from bot.signals import Bell, Signals
 from bot.store import work
 from bot.store.port import Database, Sql
 from bot.telegram.delivery import Delivery
+from bot.telegram.fleeting import Fleeting
 from memory.service import Memory
 
 log = structlog.get_logger(__name__)
@@ -29,7 +30,7 @@ K = TypeVar("K", bound=Hashable)
 
 MOST_AT_ONCE = 500  # conversations that one look may start
 PAUSE_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)  # after trouble, longer each time
-SHUTDOWN_SECONDS = 5.0  # for messages that are on the wire when the bot is told to stop
+SHUTDOWN_SECONDS = 4.0  # for messages that are on the wire when the bot is told to stop
 
 
 class Crew(Generic[K]):
@@ -96,6 +97,7 @@ class Workers:
         delivery: Delivery,
         commands: MemoryCommands,
         memory: Memory,
+        lines: Fleeting,
         signals: Signals,
         clock: Callable[[], float],
         idle_seconds: float,
@@ -105,6 +107,7 @@ class Workers:
         self._delivery = delivery
         self._commands = commands
         self._memory = memory
+        self._lines = lines
         self._signals = signals
         self._clock = clock
         self._idle_seconds = idle_seconds
@@ -120,6 +123,7 @@ class Workers:
                 group.create_task(self._loop(self._signals.outbox, self._look_for_chats))
                 group.create_task(self._loop(self._signals.commands, self._answer_commands))
                 group.create_task(self._loop(self._signals.memory, self._write_memory))
+                group.create_task(self._loop(Bell(), self._tidy))
         finally:
             await self._chats.finish(SHUTDOWN_SECONDS)
             await self._turns.finish(0)
@@ -177,3 +181,7 @@ class Workers:
 
     async def _write_memory(self) -> float | None:
         return await self._memory.flush(self._clock())
+
+    async def _tidy(self) -> float | None:
+        await self._lines.tidy()
+        return None

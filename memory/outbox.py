@@ -59,6 +59,7 @@ UPDATE memory_outbox
 SET due_at = :due_at, state = CASE WHEN state = 'uploaded' THEN 'uploaded' ELSE 'pending' END
 WHERE due_at = :claim AND (namespace, line_id) IN (VALUES {rows})
 """
+FREE_CLAIMS = "UPDATE memory_outbox SET state = 'pending', due_at = 0 WHERE state = 'running'"
 REMOVE_PROVEN = "DELETE FROM memory_outbox WHERE (namespace, line_id) IN (VALUES {rows})"
 PROVE = """
 INSERT INTO memory_proofs AS known (namespace, turn, page, ordinals) VALUES {rows}
@@ -146,6 +147,11 @@ def claim(sql: Sql, now: float, until: float, most: int) -> tuple[Waiting, ...]:
     """Take up to `most` due rows for a pass, until `until`. Each row goes to one pass only."""
     rows = sql.rows(CLAIM, {"now": now, "until": until, "most": most})
     return tuple(waiting for row in rows if (waiting := _waiting(row)) is not None)
+
+
+def free_claims(sql: Sql) -> None:
+    """Hand over at once what a dead pass had taken. Only where it is sure that none is alive."""
+    sql.run(FREE_CLAIMS)
 
 
 def _waiting(row: Row) -> Waiting | None:

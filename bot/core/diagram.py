@@ -14,8 +14,10 @@ from typing import Any, get_args
 
 from bot.core.effects import ShowNotice
 from bot.core.events import Event
-from bot.core.reducer import IGNORED, IN_FLIGHT, RESULTS, TRANSITIONS, Outcome, Step, reduce
+from bot.core.reducer import Outcome, Step, reduce
 from bot.core.states import AI_STATES, Conversation, Holder, State, Turn
+from bot.core.transitions.moves import RESULTS
+from bot.core.transitions.table import IGNORED, IN_FLIGHT, TRANSITIONS
 
 NOW = 1000.0
 AGES = (NOW - 5, NOW - 500)  # of what waits, was told or is held: recent, or long ago
@@ -36,7 +38,7 @@ VARIANTS: Mapping[str, tuple[object, ...]] = {
 INTRO = """\
 # The states of a conversation
 
-Generated from the table in `bot/core/reducer.py`; do not edit. To refresh it:
+Generated from the table in `bot/core/transitions/table.py`; do not edit. To refresh it:
 
     python -m bot.core.diagram > docs/states.md
 

@@ -52,6 +52,11 @@ class Claimed:
     low_id: int
     fresh_doubt: bool  # its last sender vanished: nobody has recorded the doubt yet
 
+    @property
+    def looked_before(self) -> bool:
+        """Whether somebody set out to find it before, and may have left a notice behind."""
+        return self.claim - self.attempts > 1
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:
@@ -105,8 +110,7 @@ WHERE id = :id AND claim = :claim AND status = 'pending' AND (author <> 'ai' OR 
 RETURNING low_id
 """
 DOUBT = """
-UPDATE outbox SET status = 'unknown', claim = claim + 1, claimed_until = :until,
- probes = probes + 1
+UPDATE outbox SET status = 'unknown', claim = claim + 1, claimed_until = :until
 WHERE id = :id AND claim = :claim AND status IN ('sending', 'unknown')
 """
 SETTLE = """
@@ -114,7 +118,7 @@ UPDATE outbox SET status = :status, claimed_until = 0, not_before = :not_before,
  message_id = :message_id, settled_at = :at, payload = :payload
 WHERE id = :id AND claim = :claim AND status IN ('sending', 'unknown')
 """
-FORGIVE_PROBE = "UPDATE outbox SET probes = probes - 1 WHERE id = :id AND claim = :claim"
+COUNT_PROBE = "UPDATE outbox SET probes = probes + 1 WHERE id = :id AND claim = :claim"
 KNOW_ID = """
 INSERT INTO chats AS known (chat_id, outbox_seq, last_message_id) VALUES (:chat_id, 0, :id)
 ON CONFLICT (chat_id) DO UPDATE SET last_message_id = excluded.last_message_id
@@ -208,7 +212,7 @@ def claim_head(sql: Sql, chat_id: int, now: float, until: float) -> Claimed | No
     if sql.run(DOUBT, values) == 0:
         return None
     vanished = status == Status.SENDING
-    return Claimed(outgoing, Status.UNKNOWN, claim + 1, attempts, probes + 1, low_id, vanished)
+    return Claimed(outgoing, Status.UNKNOWN, claim + 1, attempts, probes, low_id, vanished)
 
 
 def settle(
@@ -238,9 +242,9 @@ def settle(
     return True
 
 
-def forgive_probe(sql: Sql, claimed: Claimed) -> None:
-    """Do not count this attempt to find out: it could not even begin."""
-    sql.run(FORGIVE_PROBE, {"id": claimed.outgoing.id, "claim": claimed.claim})
+def count_probe(sql: Sql, claimed: Claimed) -> None:
+    """An attempt to find out ended without proof. One that a crash cut off does not count."""
+    sql.run(COUNT_PROBE, {"id": claimed.outgoing.id, "claim": claimed.claim})
 
 
 def know_id(sql: Sql, chat_id: int, message_id: int) -> None:

@@ -33,10 +33,11 @@ from bot.store import conversations, outbox
 from bot.store.outbox import Author, Claimed, Status
 from bot.store.port import Database, Sql
 from bot.telegram import payload
+from bot.telegram.fleeting import Fleeting
 from bot.telegram.pacing import Pace
 from bot.telegram.payload import CopyOf, SendPart
 from bot.telegram.port import Messenger, Part
-from bot.telegram.probing import Absent, Found, Unproven, candidate_ids, find
+from bot.telegram.probing import Absent, Finding, Found, Unproven, candidate_ids, find
 from bot.telegram.sender import EntitiesRefused
 from bot.telegram.texts import phrase
 
@@ -58,6 +59,7 @@ class Delivery:
         scribe: Scribe,
         desk: Desk,
         messenger: Messenger,
+        lines: Fleeting,
         pace: Pace,
         clock: Callable[[], float],
         monotonic: Callable[[], float] = time.monotonic,
@@ -68,6 +70,7 @@ class Delivery:
         self._scribe = scribe
         self._desk = desk
         self._messenger = messenger
+        self._lines = lines
         self._pace = pace
         self._clock = clock
         self._monotonic = monotonic  # for spans of time: it never jumps
@@ -313,28 +316,32 @@ class Delivery:
             case Unproven(reason):
                 await self._still_unknown(claimed, reason)
 
-    async def _probe(self, claimed: Claimed, part: Part) -> Found | Absent | Unproven:
+    async def _probe(self, claimed: Claimed, part: Part) -> Finding:
         """Post a notice, whose id is an upper bound, look between, remove the notice."""
         chat_id = claimed.outgoing.chat_id
         contact = await self._database.read(lambda sql: self._desk.contact(sql, chat_id))
         notice = phrase(Notice.CHECKING_DELIVERY, contact.language)
         high = await self._messenger.send(chat_id, notice)
+        await self._lines.note(chat_id, high)
         try:
-            known = await self._database.read(
-                lambda sql: outbox.known_ids(sql, claimed.low_id, high)
-            )
-            candidates = candidate_ids(claimed.low_id, high, known)
-            if candidates is None:
-                return Unproven("too many ids to look at")
-            return await find(self._messenger, chat_id, part, candidates)
-        finally:
-            await self._remove_notice(chat_id, high)
+            finding = await self._look(claimed, part, high)
+        except DabirError:
+            await self._lines.remove(chat_id, high)
+            raise
+        await self._lines.remove(chat_id, high)
+        return finding
 
-    async def _remove_notice(self, chat_id: int, message_id: int) -> None:
-        try:
-            await self._messenger.delete(chat_id, message_id)
-        except DabirError as error:
-            log.info("checking_notice_stays", chat_id=chat_id, cause=type(error).__name__)
+    async def _look(self, claimed: Claimed, part: Part, high: int) -> Finding:
+        chat_id = claimed.outgoing.chat_id
+        known = await self._database.read(lambda sql: outbox.known_ids(sql, claimed.low_id, high))
+        candidates = candidate_ids(claimed.low_id, high, known)
+        if candidates is None:
+            return Unproven("too many ids to look at")
+        finding = await find(self._messenger, chat_id, part, candidates)
+        if isinstance(finding, Found) and claimed.looked_before:
+            later = [each for each in candidates if each > finding.message_id]
+            await self._lines.sweep(chat_id, later)  # notices whose senders died
+        return finding
 
     async def _confirmed(self, claimed: Claimed, message_id: int) -> None:
         at = self._clock()
@@ -357,15 +364,15 @@ class Delivery:
         log.info("delivery_disproved", id=claimed.outgoing.id)
 
     async def _still_unknown(self, claimed: Claimed, reason: str, *, counts: bool = True) -> None:
-        if counts and claimed.probes >= len(PROBE_SECONDS):
+        if counts and claimed.probes + 1 >= len(PROBE_SECONDS):
             await self._unresolved(claimed)
             return
         at = self._clock()
-        later = at + _at(PROBE_SECONDS, claimed.probes)
+        later = at + _at(PROBE_SECONDS, claimed.probes + 1)
 
         def settle(sql: Sql) -> None:
-            if outbox.settle(sql, claimed, Status.UNKNOWN, at, not_before=later) and not counts:
-                outbox.forgive_probe(sql, claimed)
+            if outbox.settle(sql, claimed, Status.UNKNOWN, at, not_before=later) and counts:
+                outbox.count_probe(sql, claimed)
 
         await self._database.transact(settle)
         log.info("delivery_still_unknown", id=claimed.outgoing.id, cause=reason)

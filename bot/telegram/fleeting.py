@@ -33,13 +33,15 @@ INSERT INTO status_lines (chat_id, message_id, posted_at) VALUES (:chat_id, :mes
 ON CONFLICT (chat_id, message_id) DO NOTHING
 """
 REMOVE = "DELETE FROM status_lines WHERE chat_id = :chat_id AND message_id = :message_id"
-# Not where somebody is at work, and not where the id of another message is being found out.
+# Not where somebody is at work, and not where another message is being found out. One of unknown
+# id is not looked for where others could be met whose ids are not known either.
 LEFT = """
 SELECT s.chat_id, s.message_id, s.posted_at FROM status_lines s
 LEFT JOIN conversations c ON c.chat_id = s.chat_id
 LEFT JOIN leases l ON l.name = c.id AND l.expires_at > :now
 WHERE s.posted_at < :before AND l.name IS NULL AND NOT EXISTS (
-  SELECT 1 FROM outbox o WHERE o.chat_id = s.chat_id AND o.status IN ('sending', 'unknown'))
+  SELECT 1 FROM outbox o WHERE o.chat_id = s.chat_id AND (o.status IN ('sending', 'unknown')
+    OR s.message_id <= 0 AND (o.status = 'unresolved' OR o.status = 'sent' AND o.message_id = 0)))
 ORDER BY s.posted_at LIMIT 100
 """
 # Queued after the line was posted, so it has a higher id.

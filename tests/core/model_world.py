@@ -72,8 +72,9 @@ from bot.core.events import (
     UserWithdrewConsent,
 )
 from bot.core.notices import Notice
-from bot.core.reducer import RESULTS, Limits, Outcome, Step, reduce
+from bot.core.reducer import Outcome, Step, reduce
 from bot.core.states import AI_STATES, Conversation, State, Turn
+from bot.core.transitions.moves import RESULTS, Limits
 
 QUIET_SECONDS = 1.5
 CAP_SECONDS = 8.0

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from bot.core.diagram import edges, render
-from bot.core.reducer import IN_FLIGHT, RESULTS, TRANSITIONS, Outcome
+from bot.core.reducer import Outcome
+from bot.core.transitions.moves import RESULTS
+from bot.core.transitions.table import IN_FLIGHT, TRANSITIONS
 from tests.core.model_world import World
 from tests.core.test_reducer_world import walk
 

@@ -3,8 +3,8 @@ from typing import get_args
 import pytest
 
 from bot.core.events import Event
-from bot.core.reducer import IGNORED, TRANSITIONS
 from bot.core.states import State
+from bot.core.transitions.table import IGNORED, TRANSITIONS
 
 EVENTS = [kind for union in get_args(Event) for kind in (get_args(union) or (union,))]
 

@@ -26,8 +26,9 @@ from bot.core.events import (
     UserOptedIn,
 )
 from bot.core.notices import Covering, Notice
-from bot.core.reducer import Limits, Outcome, reduce
+from bot.core.reducer import Outcome, reduce
 from bot.core.states import Conversation, State, Turn
+from bot.core.transitions.moves import Limits
 from tests.core.stages import (
     FIRST,
     NEW,

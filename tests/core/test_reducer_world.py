@@ -38,8 +38,10 @@ from bot.core.events import (
     UserMessaged,
     UserOptedIn,
 )
-from bot.core.reducer import IN_FLIGHT, RESULTS, TRANSITIONS, Limits, Outcome, Step, reduce
+from bot.core.reducer import Outcome, Step, reduce
 from bot.core.states import AI_STATES, Conversation, State
+from bot.core.transitions.moves import RESULTS, Limits
+from bot.core.transitions.table import IN_FLIGHT, TRANSITIONS
 from tests.core.invariants import (
     CHECKS,
     i4_in_the_end_every_message_is_settled_or_its_user_is_asked,

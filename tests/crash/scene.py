@@ -9,19 +9,22 @@ import contextlib
 import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from bot.lab.botapi import LAB_TOKEN, Seen, Telegram, serve_telegram
 from bot.lab.model import PracticeModel
+from bot.lab.practice.journal import Asked
+from bot.lab.practice.prompt import read_prompt
+from bot.lab.practice.scripts import Reply
 from bot.lab.serve import serve
 from tests.crash.ledger import (
     PostgresLedger,
     SqliteLedger,
     complaints,
-    left_to_do,
     ledger_of,
+    left_to_do,
     memory_complaints,
 )
 from tests.crash.process import BotProcess
@@ -34,6 +37,16 @@ KEY = "sk-crash-canary-0123456789abcdefgh"
 MARK = re.compile(rf"{CANARY} (u\d+m\d+)\b")
 LOOK_SECONDS = 0.03
 FLEETING = ("I am working on it", "I am checking whether")
+
+
+class NamingModel(PracticeModel):
+    """Names in each reply every message that it answers, however many there are."""
+
+    def _answer(self, asked: Asked, authorization: str) -> Reply:
+        reply = super()._answer(asked, authorization)
+        said = MARK.finditer(" ".join(read_prompt(asked.body).parts))
+        unnamed = [one[0] for one in said if one[0] not in reply.text]
+        return replace(reply, text=" ".join((reply.text, *unnamed)))
 
 
 @dataclass(slots=True)
@@ -236,7 +249,7 @@ class Scene:
 @contextlib.asynccontextmanager
 async def scene(folder: Path, url: str = "", **changes: str) -> AsyncIterator[Scene]:
     """Servers and settings; the test starts the bots. All are ended with it."""
-    world, model = Telegram(), PracticeModel()
+    world, model = Telegram(), NamingModel()
     judgement = attach_judges(world)
     url = url or f"sqlite:///{folder}/dabir.db"
     async with serve_telegram(world) as telegram_url, serve(model) as model_url:

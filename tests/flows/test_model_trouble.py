@@ -98,6 +98,7 @@ async def test_a_failure_is_one_clear_sentence_and_the_next_question_is_answered
     on_stage: Stage, name: str
 ) -> None:
     trouble = TROUBLES[name]
+    on_stage.telegram.add_user(OWNER, started=True)
     async with on_stage.bot(model_timeout=trouble.model_timeout):
         await on_stage.start_ai()
         on_stage.model.script(*trouble.replies)
@@ -130,7 +131,7 @@ async def test_an_endpoint_that_trips_over_its_own_tool_calls_is_asked_without_t
 ) -> None:
     await live.start_ai()
     live.model.script(
-        *[Reply(tool_calls=(Call("no_such_tool", "{}"),)) for _ in range(3)],
+        *[Reply(tool_calls=(Call("no_such_tool", "{}"),)) for _ in range(2)],
         Reply(text="Then without."),
     )
     live.telegram.user_sends(USER, "Use your tools")
@@ -173,6 +174,7 @@ async def test_a_wait_that_the_endpoint_asks_for_is_kept(live: Stage) -> None:
 
 
 async def test_an_endpoint_that_is_down_is_told_to_user_and_host(on_stage: Stage) -> None:
+    on_stage.telegram.add_user(OWNER, started=True)
     async with on_stage.bot(model_base_url="http://127.0.0.1:9/v1", model_timeout=0.5):
         await on_stage.start_ai()
         on_stage.telegram.user_sends(USER, "Anybody?")
@@ -210,6 +212,7 @@ async def test_a_success_in_between_starts_the_count_anew(live: Stage) -> None:
 
 async def test_the_host_is_told_once_and_not_for_every_user_who_asks(live: Stage) -> None:
     chats = range(5000, 5006)
+    live.telegram.add_user(OWNER, started=True)
     live.model.script(*[refused(401, "Incorrect API key", "invalid_api_key")] * len(chats))
     for chat_id in chats:
         await live.start_ai(chat_id)

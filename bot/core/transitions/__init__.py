@@ -1,0 +1,1 @@
+"""What each event does in each state; read table.py first."""
