@@ -101,11 +101,13 @@ class Executor:
             async with self._indicator.showing(job.contact, job.effect.turn_id):
                 while job is not None:
                     job = await self._carry_out(job)
+        except BaseException:
+            await asyncio.shield(self._let_go(lease))
+            raise
         finally:
             renewing.cancel()
             with suppress(asyncio.CancelledError):
                 await renewing
-            await asyncio.shield(self._let_go(lease))
 
     # --- the lease --------------------------------------------------------------------------------
 
@@ -195,7 +197,9 @@ class Executor:
         question = await self._question(job, known)
 
         async def recall(query: str) -> Recalled:
-            return await self._remembering.recall(job.contact.chat_id, query)
+            name = job.conversation.id
+            since = await self._database.read(lambda sql: journal.cut_off(sql, name))
+            return await self._remembering.recall(job.contact.chat_id, query, since)
 
         return await self._answerer.answer(question, recall)
 
@@ -280,7 +284,7 @@ class Executor:
         events: tuple[Event, ...],
         save: Callable[[Sql], None] = lambda sql: None,
     ) -> _Job | None:
-        """Apply results under the lease; return the work that follows, if any."""
+        """Apply results under the lease; return the work that follows, or let the lease go."""
         effect, lease = job.effect, job.lease
 
         def commit(sql: Sql, aftermath: Aftermath) -> _Job | None:
@@ -294,7 +298,11 @@ class Executor:
                 step = self._coordinator.step(sql, lease.name, event, aftermath)
                 if step is None or step.outcome is Outcome.STALE:
                     break
-            return self._next_job(sql, lease)
+            following = self._next_job(sql, lease)
+            if following is None:
+                leases.release(sql, lease)
+                aftermath.turns = aftermath.turns or work.waits(sql, lease.name)
+            return following
 
         return await self._coordinator.transact(commit)
 

@@ -85,10 +85,16 @@ class Remembering:
         chosen = dict.fromkeys((*close, *newest))
         return tuple(_memory_line(line) for line in list(chosen)[:MOST_RECALLED])
 
-    async def recall(self, chat_id: int, query: str) -> Recalled:
-        """The model's `recall`: also what was said, as long as it still holds."""
+    async def recall(self, chat_id: int, query: str, said_since: float) -> Recalled:
+        """The model's `recall`: what still holds, and what was said after `said_since`."""
         known = await self.known(chat_id)
-        lines = [line for line in known.lines if line.id not in known.folded.void]
+        since_us = round(said_since * MICROSECONDS)
+        lines = [
+            line
+            for line in known.lines
+            if line.id not in known.folded.void
+            and (line.kind is not Kind.SAID or line.at_us > since_us)
+        ]
         found = search(lines, query, MOST_RECALLED)
         if not found and not known.readable:
             return NotRead()

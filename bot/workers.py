@@ -30,6 +30,7 @@ K = TypeVar("K", bound=Hashable)
 
 MOST_AT_ONCE = 500  # conversations that one look may start
 PAUSE_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)  # after trouble, longer each time
+MEMORY_BATCH_SECONDS = 0.25  # lines of several turns are handed over together
 SHUTDOWN_SECONDS = 4.0  # for messages that are on the wire when the bot is told to stop
 
 
@@ -40,13 +41,17 @@ class Crew(Generic[K]):
         self._work = work
         self._bell = bell
         self._tasks: dict[K, asyncio.Task[None]] = {}
+        self._wanted_again: set[K] = set()
         self._failures: dict[K, int] = {}
 
     def start(self, key: K) -> None:
-        if key not in self._tasks:
-            task = asyncio.create_task(self._run(key))
-            self._tasks[key] = task
-            task.add_done_callback(lambda _: self._finished(key))
+        """Begin; if it is being done, look again once that is over."""
+        if key in self._tasks:
+            self._wanted_again.add(key)
+            return
+        task = asyncio.create_task(self._run(key))
+        self._tasks[key] = task
+        task.add_done_callback(lambda _: self._finished(key))
 
     def cancel(self, key: K) -> None:
         if key in self._tasks:
@@ -84,7 +89,9 @@ class Crew(Generic[K]):
 
     def _finished(self, key: K) -> None:
         self._tasks.pop(key, None)
-        self._bell.ring()
+        if key in self._wanted_again or key in self._failures:
+            self._wanted_again.discard(key)
+            self._bell.ring()
 
 
 class Workers:
@@ -148,13 +155,14 @@ class Workers:
     async def _look_for_turns(self) -> float | None:
         now = self._clock()
 
-        def look(sql: Sql) -> tuple[list[str], float | None]:
-            return list(work.due_conversations(sql, now, MOST_AT_ONCE)), work.next_due(sql, now)
+        def look(sql: Sql) -> tuple[list[str], float | None, bool]:
+            due = work.due_conversations(sql, now, MOST_AT_ONCE)
+            return list(due), work.next_due(sql, now), work.timers_due(sql, now)
 
-        due, next_due = await self._database.read(look)
+        due, next_due, timers = await self._database.read(look)
         for conversation_id in due:
             self._turns.start(conversation_id)
-        if await self._database.read(lambda sql: work.timers_due(sql, now)):
+        if timers:
             await self._coordinator.transact(self._fire_timers)
         return next_due
 
@@ -180,6 +188,7 @@ class Workers:
         return None
 
     async def _write_memory(self) -> float | None:
+        await asyncio.sleep(MEMORY_BATCH_SECONDS)
         return await self._memory.flush(self._clock())
 
     async def _tidy(self) -> float | None:

@@ -11,6 +11,12 @@ WHERE conversation_id = :conversation_id AND state_before <> state_after
   AND (state_before = 'human_active' OR state_after = 'human_active')
 ORDER BY seq
 """
+# After either of these the AI is not shown any more what was said before.
+CUT_OFF = """
+SELECT max(at) FROM journal
+WHERE conversation_id = :conversation_id AND outcome = 'applied'
+  AND event IN ('UserClearedContext', 'UserWithdrewConsent')
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +89,9 @@ def human_stretches(sql: Sql, conversation_id: str) -> Sequence[tuple[float, flo
         elif since:
             stretches.append((since, at))
     return stretches
+
+
+def cut_off(sql: Sql, conversation_id: str) -> float:
+    """Since when the AI may know what was said; 0.0: from the beginning."""
+    row = sql.row(CUT_OFF, {"conversation_id": conversation_id})
+    return float(row[0]) if row and row[0] is not None else 0.0

@@ -58,7 +58,8 @@ WHERE conversation_id = :conversation_id AND author = 'user' AND version BETWEEN
 """
 CONSENT = """
 UPDATE messages SET consented = :consented
-WHERE conversation_id = :conversation_id AND author = 'user' AND version BETWEEN :first AND :last
+WHERE conversation_id = :conversation_id AND author <> 'human'
+  AND version BETWEEN :first AND :last
 """
 SHOW = """
 UPDATE messages SET visible = 1

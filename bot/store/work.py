@@ -16,6 +16,7 @@ ON CONFLICT (conversation_id) DO UPDATE SET fire_at = CASE
 RETURNING fire_at
 """
 STOP_DEBOUNCE = "DELETE FROM debounces WHERE conversation_id = :id"
+WAITS = "SELECT 1 FROM debounces WHERE conversation_id = :id"
 FIRED = "DELETE FROM debounces WHERE conversation_id = :id AND fire_at <= :now"
 
 LEASED_KINDS = ("generate", "moderate")
@@ -123,6 +124,11 @@ def stop_debounce(sql: Sql, conversation_id: str) -> None:
 def take_debounce(sql: Sql, conversation_id: str, now: float) -> bool:
     """Consume the debounce row if it is due."""
     return sql.run(FIRED, {"id": conversation_id, "now": now}) == 1
+
+
+def waits(sql: Sql, conversation_id: str) -> bool:
+    """Whether a turn of this conversation is waiting for its time."""
+    return sql.row(WAITS, {"id": conversation_id}) is not None
 
 
 def due_conversations(sql: Sql, now: float, most: int) -> Sequence[str]:

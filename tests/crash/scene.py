@@ -44,8 +44,9 @@ class NamingModel(PracticeModel):
 
     def _answer(self, asked: Asked, authorization: str) -> Reply:
         reply = super()._answer(asked, authorization)
-        said = MARK.finditer(" ".join(read_prompt(asked.body).parts))
-        unnamed = [one[0] for one in said if one[0] not in reply.text]
+        named = MARK.findall(reply.text)
+        said = MARK.findall(" ".join(read_prompt(asked.body).parts))
+        unnamed = [f"{CANARY} {mark}" for mark in said if mark not in named]
         return replace(reply, text=" ".join((reply.text, *unnamed)))
 
 

@@ -1,0 +1,109 @@
+"""SIGTERM and Ctrl-C end the bot with 0 within ten seconds, whatever the network does."""
+
+import resource
+import signal
+from pathlib import Path
+
+import pytest
+
+from bot.lab.botapi import Fate, Fault, Harm
+from bot.lab.practice import scripts
+from bot.lab.practice.scripts import Reply
+from tests.crash.process import BotProcess
+from tests.crash.scene import Scene, scene
+
+USER = 41
+STOPS = [signal.SIGTERM, signal.SIGINT]
+
+
+@pytest.mark.parametrize("number", STOPS)
+async def test_a_stop_while_telegram_is_not_reached_ends_the_start(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    async with scene(tmp_path) as stage:
+        stage.telegram.faults.add(Fault(Harm.CUT_BEFORE, method="getMe", times=None))
+        bot = await stage.launch()
+        await bot.says("telegram_not_reached")
+        assert await bot.stop(number) == 0
+        assert "Traceback" not in bot.said
+
+
+async def test_a_stop_waits_for_no_request_that_gets_no_answer(tmp_path: Path) -> None:
+    """The status line, the answer to a press and a removal are on the wire at that moment."""
+    async with scene(tmp_path) as stage:
+        bot = await stage.start()
+        await stage.opt_in(USER)
+        for method in ("sendMessage", "answerCallbackQuery", "deleteMessage"):
+            stage.telegram.faults.add(Fault(Harm.STALL_AFTER, method=method, times=None))
+        stage.model.script(Reply(text="Half a word.", fault=scripts.Fault.STALL))
+        mark = stage.writes(USER)
+        await stage.until(lambda: lost(stage, "sendMessage"))
+        stage.telegram.user_presses(USER, stage.from_bot(USER)[-1].message_id, "Cancel")
+        await stage.until(lambda: lost(stage, "answerCallbackQuery"))
+        assert await bot.stop() == 0
+        assert "stopped" in bot.said, "it came to its end by itself"
+        stage.telegram.faults.clear()
+        again = await stage.start()
+        await stage.settled()
+        assert await again.stop() == 0
+        assert stage.copies(USER, mark) == 0, "it was cancelled"
+        assert stage.copies(USER, "I am working on it") == 0
+
+
+def lost(stage: Scene, method: str) -> bool | None:
+    calls = [call for call in stage.telegram.journal if call.method == method]
+    return bool(calls and calls[-1].fate is Fate.LOST) or None
+
+
+async def test_a_status_line_whose_id_was_never_learnt_is_removed_after_a_kill(
+    tmp_path: Path,
+) -> None:
+    async with scene(tmp_path) as stage:
+        bot = await stage.start()
+        await stage.opt_in(USER)
+        stage.telegram.faults.add(Fault(Harm.STALL_AFTER, method="sendMessage"))
+        stage.model.script(Reply(text="Half a word.", fault=scripts.Fault.STALL))
+        mark = stage.writes(USER)
+        await stage.until(lambda: lost(stage, "sendMessage"))
+        await bot.kill()
+        assert stage.copies(USER, "I am working on it") == 1
+        again = await stage.start()
+        await stage.shows(USER, mark)
+        await stage.settled()
+        assert await again.stop() == 0
+        assert stage.copies(USER, "…") == 0
+        stage.verify()
+
+
+async def test_a_full_disk_is_waited_out_and_nothing_is_lost(tmp_path: Path) -> None:
+    async with scene(tmp_path) as stage:
+        bot = await stage.start()
+        await stage.opt_in(USER)
+        await stage.settled()
+        full = max(path.stat().st_size for path in tmp_path.glob("dabir.db*"))
+        with limited(bot, full):
+            marks = [stage.writes(USER, "word " * 700) for _ in range(8)]
+            await bot.says("polling_failed")
+            assert bot.alive
+        for mark in marks:
+            await stage.shows(USER, mark)
+        await stage.settled()
+        assert await bot.stop() == 0
+        assert "Traceback" not in bot.said
+        stage.verify()
+
+
+class limited:  # noqa: N801 - reads as what it is
+    """No file of this process may grow beyond `size` meanwhile: to it the disk is full."""
+
+    def __init__(self, bot: BotProcess, size: int) -> None:
+        self._pid = bot.pid
+        self._size = size
+
+    def __enter__(self) -> None:
+        soft = (self._size, resource.RLIM_INFINITY)
+        resource.prlimit(self._pid, resource.RLIMIT_FSIZE, soft)
+
+    def __exit__(self, *_: object) -> None:
+        free = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+        resource.prlimit(self._pid, resource.RLIMIT_FSIZE, free)
