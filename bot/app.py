@@ -226,6 +226,7 @@ async def opened(
             bot_username=username,
             language=settings.language,
             human_lease_seconds=settings.human_lease_seconds,
+            welcome_owner=partial(set_menu, bot),
         )
         stack.push_async_callback(inbound.close)
         workers = Workers(

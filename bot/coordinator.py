@@ -4,9 +4,10 @@ Everything of a step is in one transaction. The head is loaded under a row lock,
 conversation never interleave, in however many processes.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from bot.core.events import Event, HumanClaimed, HumanMessaged, HumanReleased, HumanTransferred
 from bot.core.reducer import Outcome, Step, reduce
@@ -17,9 +18,11 @@ from bot.signals import Signals
 from bot.store import conversations, journal
 from bot.store.conversations import Contact
 from bot.store.leases import Lease, holds
+from bot.store.outbox import Claimed
 from bot.store.port import Database, Sql
 
 T = TypeVar("T")
+ClaimNow: TypeAlias = Callable[[Sql, int], Claimed | None]
 
 
 class Clock(Protocol):
@@ -43,13 +46,28 @@ class Coordinator:
         self._signals = signals
         self._clock = clock
         self._limits = limits
+        self._claim_now: ClaimNow = lambda sql, chat_id: None
+
+    def send_at_once(self, claim_now: ClaimNow) -> None:
+        """Let messages be claimed for sending in the transaction that queues them."""
+        self._claim_now = claim_now
 
     async def transact(self, work: Callable[[Sql, Aftermath], T]) -> T:
-        """Run `work` in one transaction; once it is committed, wake whoever it concerns."""
+        """Run `work` in one transaction; once it is committed, wake whoever it concerns.
 
+        Both happen, or neither, also if the caller is cancelled meanwhile.
+        """
+        return await asyncio.shield(asyncio.ensure_future(self._transact(work)))
+
+    async def _transact(self, work: Callable[[Sql, Aftermath], T]) -> T:
         def unit(sql: Sql) -> tuple[T, Aftermath]:
             aftermath = Aftermath()
-            return work(sql, aftermath), aftermath
+            result = work(sql, aftermath)
+            for chat_id in aftermath.chats:
+                claimed = self._claim_now(sql, chat_id)
+                if claimed is not None:
+                    aftermath.claims.append(claimed)
+            return result, aftermath
 
         result, aftermath = await self._database.transact(unit)
         self._signals.publish(aftermath)

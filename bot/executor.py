@@ -41,8 +41,8 @@ from bot.store.leases import Lease
 from bot.store.messages import StoredMessage
 from bot.store.port import Database, Sql
 from bot.store.work import StoredDraft, StoredEffect
+from bot.telegram.characters import has_visible
 from bot.telegram.indicator import Indicator
-from bot.telegram.rendering import render
 
 log = structlog.get_logger(__name__)
 
@@ -182,7 +182,7 @@ class Executor:
         stored = StoredDraft(
             draft.text or confirmation(draft), tuple(_plain(line) for line in draft.lines)
         )
-        if not render(stored.text):
+        if not has_visible(stored.text):
             return await self._fail(job, ModelFailure.EMPTY_ANSWER)
         verdict = await self._verdict_at_once(stored.text)
         return await self._drafted(job, draft, stored, verdict)
@@ -193,8 +193,10 @@ class Executor:
         return await self._commit(job, (event,))
 
     async def _draft(self, job: _Job) -> Draft:
-        known = await self._remembering.known(job.contact.chat_id)
-        question = await self._question(job, known)
+        known, (history, asked) = await asyncio.gather(
+            self._remembering.known(job.contact.chat_id), self._history(job)
+        )
+        question = self._question(job, known, history, asked)
 
         async def recall(query: str) -> Recalled:
             name = job.conversation.id
@@ -203,11 +205,11 @@ class Executor:
 
         return await self._answerer.answer(question, recall)
 
-    async def _question(self, job: _Job, known: Known) -> Question:
+    async def _history(self, job: _Job) -> tuple[History, str]:
+        """What was said lately, and the words of this turn."""
         c, turn = job.conversation, job.conversation.turn or Turn(0, 0)
-        budget = self._settings.budget
         waiting = turn.covers_to - turn.covers_from + 1
-        most = budget.max_messages + waiting + MOST_EXTRA_MESSAGES
+        most = self._settings.budget.max_messages + waiting + MOST_EXTRA_MESSAGES
 
         def load(sql: Sql) -> tuple[History, str]:
             said = messages.latest(sql, c.id, most)
@@ -220,7 +222,10 @@ class Executor:
             )
             return history, "\n".join(message.text for message in asked)
 
-        history, asked = await self._database.read(load)
+        return await self._database.read(load)
+
+    def _question(self, job: _Job, known: Known, history: History, asked: str) -> Question:
+        c, turn = job.conversation, job.conversation.turn or Turn(0, 0)
         return Question(
             history=history,
             covers_from=turn.covers_from,
@@ -231,7 +236,7 @@ class Executor:
             context_from=c.context_from,
             memory=self._remembering.shown(known, asked),
             tasks=open_tasks(known),
-            budget=budget,
+            budget=self._settings.budget,
         )
 
     async def _verdict_at_once(self, text: str) -> Verdict | None:
@@ -242,7 +247,8 @@ class Executor:
         self, job: _Job, draft: Draft, stored: StoredDraft, verdict: Verdict | None
     ) -> _Job | None:
         effect, at = job.effect, self._clock()
-        events: list[Event] = [AiDrafted(at, effect.epoch, effect.turn_id)]
+        judged = verdict is not None
+        events: list[Event] = [AiDrafted(at, effect.epoch, effect.turn_id, judged)]
         if draft.recommends_person:
             events.append(HandoffRecommended(at, effect.epoch, effect.turn_id))
         if verdict is not None:

@@ -8,10 +8,10 @@ Rule 4: whoever presses a button is checked exactly like whoever writes.
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from logging import DEBUG
-from typing import assert_never
+from typing import Any, assert_never
 
 import structlog
 import telegram
@@ -89,11 +89,13 @@ class Inbound:
         bot_username: str,
         language: str,
         human_lease_seconds: float,
+        welcome_owner: Callable[[int], Coroutine[Any, Any, None]],
     ) -> None:
         self._coordinator = coordinator
         self._commands = commands
         self._access = access
         self._messenger = messenger
+        self._welcome_owner = welcome_owner
         self._clock = clock
         self._bot_username = bot_username
         self._language = language
@@ -116,12 +118,19 @@ class Inbound:
 
         answers = await self._coordinator.transact(take)
         for callback_id, text in answers.presses:
-            task = asyncio.create_task(self._messenger.answer_press(callback_id, text))
-            self._answering.add(task)
-            task.add_done_callback(self._answering.discard)
+            self._afterwards(self._messenger.answer_press(callback_id, text))
+        for each in parsed:
+            if isinstance(each, IncomingMessage) and each.update_id in owners:
+                self._afterwards(self._welcome_owner(each.user_id))
+
+    def _afterwards(self, work: Coroutine[Any, Any, None]) -> None:
+        """What is decided already and only has to be told: best effort, nobody waits for it."""
+        task = asyncio.create_task(work)
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
 
     async def close(self) -> None:
-        """Let the answers to presses go, but wait for no dead network."""
+        """Let what is being told go, but wait for no dead network."""
         answering = set(self._answering)
         if answering:
             await asyncio.wait(answering, timeout=CLOSE_SECONDS)

@@ -34,7 +34,7 @@ from bot.desk import Desk
 from bot.remembering import Remembering
 from bot.store import conversations, messages, outbox, work
 from bot.store.conversations import Contact
-from bot.store.outbox import Author, Outgoing
+from bot.store.outbox import Author, Claimed, Outgoing
 from bot.store.port import Sql
 from bot.telegram import payload
 from bot.telegram.payload import CopyOf, SendPart
@@ -49,8 +49,10 @@ TROUBLE_SECONDS = 3600  # the same trouble with the model is told to operators o
 class Aftermath:
     """What running parts of this process should know once the transaction is committed."""
 
-    turns: bool = False  # a debounce, a timer or stored work changed
+    turns: bool = False  # a timer or stored work changed
+    due: dict[str, float] = field(default_factory=dict)  # when conversations' turns fall due
     chats: set[int] = field(default_factory=set)  # have something to send
+    claims: list[Claimed] = field(default_factory=list)  # messages to send right away
     commands: bool = False
     memory: bool = False
     cancelled: set[str] = field(default_factory=set)  # conversations whose generation is void
@@ -140,8 +142,7 @@ class Scribe:
                 work.cancel(sql, c.id, turn.id)
                 aftermath.cancelled.add(c.id)
             case StartDebounce():
-                self._debounce(sql, c, effect)
-                aftermath.turns = True
+                aftermath.due[c.id] = self._debounce(sql, c, effect)
             case StopDebounce():
                 work.stop_debounce(sql, c.id)
             case SendBot(turn):
@@ -176,17 +177,19 @@ class Scribe:
                 assert_never(effect)
         return None
 
-    def _debounce(self, sql: Sql, c: Conversation, effect: StartDebounce) -> None:
+    def _debounce(self, sql: Sql, c: Conversation, effect: StartDebounce) -> float:
         quiet = 0.0 if effect.now else self._timing.quiet_seconds
         cap = self._timing.cap_seconds / 2**effect.restarts
-        work.debounce(sql, c.id, now=effect.at, quiet_seconds=min(quiet, cap), cap_seconds=cap)
+        return work.debounce(
+            sql, c.id, now=effect.at, quiet_seconds=min(quiet, cap), cap_seconds=cap
+        )
 
     def _send_reply(self, sql: Sql, occasion: Occasion, turn: Turn, aftermath: Aftermath) -> None:
         """Queue the approved draft part by part, and its memory lines with it."""
         c, contact = occasion.conversation, occasion.contact
         draft = work.load_draft(sql, c.id, turn.id)
         assert draft is not None, "an approved draft is stored"
-        parts = self._render(draft.text)
+        parts = self._render(draft.text) or (Part(draft.text.strip()),)
         if turn.offers_person:
             parts = (*parts[:-1], self._with_person_button(parts[-1], contact.language))
         for number, part in enumerate(parts, 1):

@@ -349,6 +349,8 @@ def load(env_file: Path = ENV_FILE) -> Settings:
     """
     settings, problems = read(env_file)
     named = {problem.setting for problem in problems}
+    if "DEBOUNCE_QUIET" in named:  # its default was read instead: do not compare with that
+        named.add("DEBOUNCE_CAP")
     problems += tuple(each for each in missing(settings) if each.setting not in named)
     if problems:
         raise Misconfigured(

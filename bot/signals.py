@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from bot.scribe import Aftermath
+from bot.store.outbox import Claimed
 
 
 class Bell:
@@ -34,11 +35,17 @@ class Signals:
         self.commands = Bell()
         self.memory = Bell()
         self.cancel_generation: Callable[[str], None] = lambda conversation_id: None
+        self.send_now: Callable[[Claimed], None] = lambda claimed: None
+        self.turn_due: Callable[[str, float], None] = lambda conversation_id, at: None
 
     def publish(self, aftermath: Aftermath) -> None:
         if aftermath.turns:
             self.turns.ring()
-        if aftermath.chats:
+        for claimed in aftermath.claims:
+            self.send_now(claimed)
+        for conversation_id, at in aftermath.due.items():
+            self.turn_due(conversation_id, at)
+        if aftermath.chats - {claimed.outgoing.chat_id for claimed in aftermath.claims}:
             self.outbox.ring()
         if aftermath.commands:
             self.commands.ring()

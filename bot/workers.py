@@ -20,6 +20,7 @@ from bot.memory_commands import MemoryCommands
 from bot.scribe import Aftermath
 from bot.signals import Bell, Signals
 from bot.store import work
+from bot.store.outbox import Claimed
 from bot.store.port import Database, Sql
 from bot.telegram.delivery import Delivery
 from bot.telegram.fleeting import Fleeting
@@ -37,15 +38,17 @@ SHUTDOWN_SECONDS = 4.0  # for messages that are on the wire when the bot is told
 class Crew(Generic[K]):
     """Tasks by key: one at a time for each, and a pause after one that failed."""
 
-    def __init__(self, work: Callable[[K], Awaitable[None]], bell: Bell) -> None:
+    def __init__(self, work: Callable[[K], Awaitable[None]]) -> None:
         self._work = work
-        self._bell = bell
+        self._closed = False
         self._tasks: dict[K, asyncio.Task[None]] = {}
         self._wanted_again: set[K] = set()
         self._failures: dict[K, int] = {}
 
     def start(self, key: K) -> None:
-        """Begin; if it is being done, look again once that is over."""
+        """Begin; if it is being done, do it again once that is over."""
+        if self._closed:
+            return
         if key in self._tasks:
             self._wanted_again.add(key)
             return
@@ -59,6 +62,7 @@ class Crew(Generic[K]):
 
     async def finish(self, within_seconds: float) -> None:
         """Let the tasks end by themselves for a while, then cancel them."""
+        self._closed = True
         if self._tasks and within_seconds:
             await asyncio.wait(list(self._tasks.values()), timeout=within_seconds)
         for task in list(self._tasks.values()):
@@ -91,7 +95,7 @@ class Crew(Generic[K]):
         self._tasks.pop(key, None)
         if key in self._wanted_again or key in self._failures:
             self._wanted_again.discard(key)
-            self._bell.ring()
+            self.start(key)
 
 
 class Workers:
@@ -118,9 +122,13 @@ class Workers:
         self._signals = signals
         self._clock = clock
         self._idle_seconds = idle_seconds
-        self._turns: Crew[str] = Crew(executor.drive, signals.turns)
-        self._chats: Crew[int] = Crew(delivery.drain, signals.outbox)
+        self._turns: Crew[str] = Crew(executor.drive)
+        self._chats: Crew[int] = Crew(delivery.drain)
+        self._alarms: dict[str, asyncio.TimerHandle] = {}
+        coordinator.send_at_once(delivery.claim_now)
         signals.cancel_generation = self._turns.cancel
+        signals.send_now = self._send_now
+        signals.turn_due = self._set_alarm
 
     async def run(self) -> None:
         """Run all loops until cancelled; then let what is on the wire finish."""
@@ -132,8 +140,27 @@ class Workers:
                 group.create_task(self._loop(self._signals.memory, self._write_memory))
                 group.create_task(self._loop(Bell(), self._tidy))
         finally:
+            for alarm in self._alarms.values():
+                alarm.cancel()
             await self._chats.finish(SHUTDOWN_SECONDS)
             await self._turns.finish(0)
+
+    def _send_now(self, claimed: Claimed) -> None:
+        self._delivery.hand(claimed)
+        self._chats.start(claimed.outgoing.chat_id)
+
+    def _set_alarm(self, conversation_id: str, at: float) -> None:
+        """Start a turn in time. The look does so too, for turns of which nobody told us."""
+        earlier = self._alarms.pop(conversation_id, None)
+        if earlier is not None:
+            earlier.cancel()
+        self._alarms[conversation_id] = asyncio.get_running_loop().call_later(
+            max(0.0, at - self._clock()), self._alarm, conversation_id
+        )
+
+    def _alarm(self, conversation_id: str) -> None:
+        self._alarms.pop(conversation_id, None)
+        self._turns.start(conversation_id)
 
     async def _loop(self, bell: Bell, look: Callable[[], Awaitable[float | None]]) -> None:
         troubles = 0

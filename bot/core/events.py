@@ -77,9 +77,12 @@ class TurnDue:
 
 @dataclass(frozen=True, slots=True)
 class AiDrafted:
+    """`judged`: the verdict is here already and follows in the same transaction."""
+
     at: float
     epoch: int
     turn_id: str
+    judged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,15 @@ class Entry:
     note: str = ""
 
 
-NEXT_SEQ = """
-UPDATE conversations SET journal_seq = journal_seq + 1 WHERE id = :id RETURNING journal_seq
-"""
+# Numbered under the row lock of the conversation, so no two steps get the same number.
 INSERT = """
 INSERT INTO journal (conversation_id, seq, at, actor, event, outcome, state_before, state_after,
  epoch, version, turn_id, client_message_id, note)
-VALUES (:conversation_id, :seq, :at, :actor, :event, :outcome, :state_before, :state_after,
- :epoch, :version, :turn_id, :client_message_id, :note)
+VALUES (:conversation_id,
+ (SELECT coalesce(max(seq), 0) + 1 FROM journal WHERE conversation_id = :conversation_id),
+ :at, :actor, :event, :outcome, :state_before, :state_after, :epoch, :version, :turn_id,
+ :client_message_id, :note)
+RETURNING seq
 """
 READ = """
 SELECT at, actor, event, outcome, state_before, state_after, epoch, version, turn_id,
@@ -51,12 +52,12 @@ FROM journal WHERE conversation_id = :conversation_id ORDER BY seq DESC LIMIT :m
 
 
 def write(sql: Sql, conversation_id: str, entry: Entry) -> int:
-    """Append; return the entry's number, which later ids of this step are made from."""
-    row = sql.row(NEXT_SEQ, {"id": conversation_id})
-    assert row is not None, "a step belongs to a conversation that exists"
+    """Append; return the entry's number, which later ids of this step are made from.
+
+    The caller holds the row lock of the conversation's head.
+    """
     values = {
         "conversation_id": conversation_id,
-        "seq": row[0],
         "at": entry.at,
         "actor": entry.actor,
         "event": entry.event,
@@ -69,7 +70,8 @@ def write(sql: Sql, conversation_id: str, entry: Entry) -> int:
         "client_message_id": entry.client_message_id,
         "note": entry.note,
     }
-    sql.run(INSERT, values)
+    row = sql.row(INSERT, values)
+    assert row is not None
     return int(row[0])
 
 

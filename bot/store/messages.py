@@ -21,13 +21,13 @@ class StoredMessage:
     visible: bool
 
 
-NEXT_SEQ = """
-UPDATE conversations SET message_seq = message_seq + 1 WHERE id = :id RETURNING message_seq
-"""
+# Numbered under the row lock of the conversation, so no two messages get the same number.
 INSERT = """
 INSERT INTO messages (conversation_id, seq, author, kind, text, detail, at, version, turn_id,
  chat_id, message_id, consented, visible, covered_by)
-VALUES (:conversation_id, :seq, :author, :kind, :text, :detail, :at, :version, :turn_id,
+VALUES (:conversation_id,
+ (SELECT coalesce(max(seq), 0) + 1 FROM messages WHERE conversation_id = :conversation_id),
+ :author, :kind, :text, :detail, :at, :version, :turn_id,
  :chat_id, :message_id, :consented, :visible, '')
 """
 FIELDS = """author, kind, text, detail, at, version, turn_id, chat_id, message_id, consented,
@@ -68,11 +68,8 @@ WHERE conversation_id = :conversation_id AND author = 'ai' AND turn_id = :turn_i
 
 
 def add(sql: Sql, conversation_id: str, message: StoredMessage) -> None:
-    row = sql.row(NEXT_SEQ, {"id": conversation_id})
-    assert row is not None, "a message is added to a conversation that exists"
     values = {
         "conversation_id": conversation_id,
-        "seq": row[0],
         "author": message.author,
         "kind": message.kind,
         "text": message.text,

@@ -51,6 +51,7 @@ class Claimed:
     probes: int
     low_id: int
     fresh_doubt: bool  # its last sender vanished: nobody has recorded the doubt yet
+    until: float  # when the claim ends
 
     @property
     def looked_before(self) -> bool:
@@ -194,8 +195,13 @@ def next_due(sql: Sql, now: float) -> float | None:
     return float(row[0]) if row and row[0] is not None else None
 
 
-def claim_head(sql: Sql, chat_id: int, now: float, until: float) -> Claimed | None:
-    """Take the oldest open row of a chat, if it is due. None: nothing to do now."""
+def claim_head(
+    sql: Sql, chat_id: int, now: float, until: float, *, doubts: bool = True
+) -> Claimed | None:
+    """Take the oldest open row of a chat, if it is due. None: nothing to do now.
+
+    `doubts` False: only to send; a row whose arrival is in doubt is left to others.
+    """
     row = sql.lock_row(HEAD, {"chat_id": chat_id})
     if row is None:
         return None
@@ -208,11 +214,13 @@ def claim_head(sql: Sql, chat_id: int, now: float, until: float) -> Claimed | No
         begun = sql.row(BEGIN, values)
         if begun is None:
             return None
-        return Claimed(outgoing, Status.SENDING, claim + 1, attempts + 1, probes, begun[0], False)
-    if sql.run(DOUBT, values) == 0:
+        return Claimed(
+            outgoing, Status.SENDING, claim + 1, attempts + 1, probes, begun[0], False, until
+        )
+    if not doubts or sql.run(DOUBT, values) == 0:
         return None
     vanished = status == Status.SENDING
-    return Claimed(outgoing, Status.UNKNOWN, claim + 1, attempts, probes, low_id, vanished)
+    return Claimed(outgoing, Status.UNKNOWN, claim + 1, attempts, probes, low_id, vanished, until)
 
 
 def settle(

@@ -9,6 +9,7 @@ Rule 4: a chat that must wait, for whatever reason, holds up no other chat.
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 
 import structlog
@@ -75,6 +76,22 @@ class Delivery:
         self._clock = clock
         self._monotonic = monotonic  # for spans of time: it never jumps
         self._sleep = sleep
+        self._busy: set[int] = set()  # chats that are being drained
+        self._handed: dict[int, deque[Claimed]] = {}  # claimed already, to be sent first
+
+    def claim_now(self, sql: Sql, chat_id: int) -> Claimed | None:
+        """Claim a chat's next message in the transaction that queued it, if it may leave at once.
+
+        Saves a look and a transaction. What is claimed here is given to `hand` after the commit.
+        """
+        if chat_id in self._busy or self._pace.wait(chat_id, self._monotonic(), chat_id < 0) > 0:
+            return None
+        now = self._clock()
+        return outbox.claim_head(sql, chat_id, now, now + CLAIM_SECONDS, doubts=False)
+
+    def hand(self, claimed: Claimed) -> None:
+        """Take a message that is claimed; `drain` its chat afterwards."""
+        self._handed.setdefault(claimed.outgoing.chat_id, deque()).append(claimed)
 
     async def due_chats(self) -> tuple[list[int], float | None]:
         """Chats with something to do now, and when to look again."""
@@ -87,18 +104,28 @@ class Delivery:
 
     async def drain(self, chat_id: int) -> None:
         """Send what is due in one chat, one message after the other."""
+        self._busy.add(chat_id)
+        try:
+            while (claimed := await self._next(chat_id)) is not None:
+                if claimed.status is Status.SENDING:
+                    await self._send(claimed)
+                else:
+                    await self._find_out(claimed)
+        finally:
+            self._busy.discard(chat_id)
+
+    async def _next(self, chat_id: int) -> Claimed | None:
+        """The next message of a chat, as soon as it may leave; None if there is none now."""
         while True:
+            if handed := self._handed.pop(chat_id, None):
+                claimed = handed.popleft()
+                if handed:
+                    self._handed[chat_id] = handed
+                return claimed
             wait = self._pace.wait(chat_id, self._monotonic(), is_group=chat_id < 0)
-            if wait > 0:
-                await self._sleep(wait)
-                continue
-            claimed = await self._claim(chat_id)
-            if claimed is None:
-                return
-            if claimed.status is Status.SENDING:
-                await self._send(claimed)
-            else:
-                await self._find_out(claimed)
+            if wait <= 0:
+                return await self._claim(chat_id)
+            await self._sleep(wait)
 
     async def _claim(self, chat_id: int) -> Claimed | None:
         now = self._clock()
@@ -114,11 +141,10 @@ class Delivery:
     # --- sending ----------------------------------------------------------------------------------
 
     async def _send(self, claimed: Claimed) -> None:
-        started = self._monotonic()
         chat_id = claimed.outgoing.chat_id
-        self._pace.sent(chat_id, started)
+        self._pace.sent(chat_id, self._monotonic())
         try:
-            message_id = await self._request(claimed, started)
+            message_id = await self._request(claimed)
         except FloodWait as error:
             self._pace.flood(chat_id, self._monotonic(), error.delay_seconds)
             await self._later(claimed, error.delay_seconds)
@@ -138,9 +164,9 @@ class Delivery:
         else:
             await self._arrived(claimed, message_id)
 
-    async def _request(self, claimed: Claimed, started: float) -> int:
+    async def _request(self, claimed: Claimed) -> int:
         what = payload.read(claimed.outgoing.payload)
-        if self._monotonic() - started > START_SECONDS:
+        if self._clock() > claimed.until - CLAIM_SECONDS + START_SECONDS:
             raise RetryLater("this process was held up before the request")
         chat_id = claimed.outgoing.chat_id
         match what:

@@ -57,20 +57,26 @@ class Killer:
             asyncio.get_running_loop().call_later(self._delay, self._bot.send, signal.SIGKILL)
 
 
-async def kill_again_and_again(scene: Scene, seed: int, kills: int) -> None:
-    """Run the whole: opt in, `kills` rounds, settle, verify."""
+async def kill_again_and_again(
+    scene: Scene, seed: int, kills: int, *, bots: int = 1, patience: float = 60
+) -> None:
+    """Run the whole: opt in, `kills` rounds, settle within `patience` seconds, verify.
+
+    With several bots (PostgreSQL) one of them is killed each time.
+    """
     chance = random.Random(seed)
-    bot = await scene.start()
+    running = [await scene.start() for _ in range(bots)]
     await scene.opt_in(*USERS, ATTENDED)
     await scene.attend(ATTENDED)
     for _ in range(kills):
-        killer = Killer(scene, bot, chance)
+        victim = chance.randrange(bots)
+        killer = Killer(scene, running[victim], chance)
         writing = asyncio.create_task(_write(scene, chance))
         await killer.finish()
         await writing
-        bot = await scene.launch()
-    await scene.settled()
-    assert await bot.stop() == 0
+        running[victim] = await scene.launch()
+    await scene.settled(patience)
+    assert [await bot.stop() for bot in running] == [0] * bots
     scene.verify()
 
 

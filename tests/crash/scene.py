@@ -179,7 +179,7 @@ class Scene:
             *complaints(self.ledger),
             *memory_complaints(self.ledger),
             *self._chats(),
-            *self._leaks(),
+            *self.leaks(),
             *self.judgement.complaints,
         ]
         assert not wrong, "\n".join(wrong) + "\n" + self.last_words()
@@ -210,7 +210,9 @@ class Scene:
                     wrong.append(f"{found[1]} was lost")
                     continue
                 where = self._belongs(chat, *known)
-                times = {place: count[found[1]] for place, count in shown.items() if count[found[1]]}
+                times = {
+                    place: count[found[1]] for place, count in shown.items() if count[found[1]]
+                }
                 if times != dict.fromkeys(where, 1):
                     wrong.append(f"{found[1]} {known} is shown {times}, not once in {where}")
         return wrong + self._sent_twice()
@@ -237,7 +239,7 @@ class Scene:
         )
         return [f"sent {count} times: {what}" for what, count in sent.items() if count > 1]
 
-    def _leaks(self) -> list[str]:
+    def leaks(self) -> list[str]:
         secrets = (CANARY, LAB_TOKEN, LAB_TOKEN.partition(":")[2], KEY)
         return [
             f"{bot.pid} wrote {secret!r} to its log"

@@ -74,7 +74,7 @@ async def stalled(stage: Scene, user: int, fate: Fate, times: int) -> None:
 
 
 def states(stage: Scene) -> dict[int, str]:
-    return dict(stage.ledger.rows("SELECT chat_id, state FROM conversations"))  # type: ignore[arg-type]
+    return dict(stage.ledger.rows("SELECT chat_id, state FROM conversations"))
 
 
 @pytest.mark.parametrize("end", ENDS)

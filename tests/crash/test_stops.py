@@ -2,6 +2,8 @@
 
 import resource
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -80,8 +82,7 @@ async def test_a_full_disk_is_waited_out_and_nothing_is_lost(tmp_path: Path) -> 
         bot = await stage.start()
         await stage.opt_in(USER)
         await stage.settled()
-        full = max(path.stat().st_size for path in tmp_path.glob("dabir.db*"))
-        with limited(bot, full):
+        with full_disk(bot, tmp_path):
             marks = [stage.writes(USER, "word " * 700) for _ in range(8)]
             await bot.says("polling_failed")
             assert bot.alive
@@ -93,17 +94,11 @@ async def test_a_full_disk_is_waited_out_and_nothing_is_lost(tmp_path: Path) -> 
         stage.verify()
 
 
-class limited:  # noqa: N801 - reads as what it is
-    """No file of this process may grow beyond `size` meanwhile: to it the disk is full."""
-
-    def __init__(self, bot: BotProcess, size: int) -> None:
-        self._pid = bot.pid
-        self._size = size
-
-    def __enter__(self) -> None:
-        soft = (self._size, resource.RLIM_INFINITY)
-        resource.prlimit(self._pid, resource.RLIMIT_FSIZE, soft)
-
-    def __exit__(self, *_: object) -> None:
-        free = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
-        resource.prlimit(self._pid, resource.RLIMIT_FSIZE, free)
+@contextmanager
+def full_disk(bot: BotProcess, folder: Path) -> Iterator[None]:
+    """No file of this process may outgrow the largest there is: to it the disk is full."""
+    largest = max(path.stat().st_size for path in folder.glob("dabir.db*"))
+    resource.prlimit(bot.pid, resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
+    yield
+    free = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    resource.prlimit(bot.pid, resource.RLIMIT_FSIZE, free)

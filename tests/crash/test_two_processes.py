@@ -104,11 +104,13 @@ async def test_a_process_that_was_paused_past_its_lease_writes_and_sends_nothing
         await stage.settled()
         paused.send(signal.SIGCONT)
         await stage.looks(
-            lambda: any(
-                word in paused.said
-                for word in ("session_lease_lost", "stale_worker_wrote_nothing")
+            lambda: (
+                any(
+                    word in paused.said
+                    for word in ("session_lease_lost", "stale_worker_wrote_nothing")
+                )
+                or None
             )
-            or None
         )
         second = stage.writes(user)
         await stage.shows(user, second)

@@ -63,6 +63,8 @@ async def test_a_stranger_gets_one_polite_line_once(on_stage: Stage) -> None:
         on_stage.telegram.user_sends(USER, "Please")
         on_stage.telegram.user_starts(OWNER)
         await on_stage.shows(OWNER, "assistant")
+        await on_stage.until(lambda: on_stage.from_bot(USER) or None)
+        await on_stage.everything_so_far(OWNER)
         assert len(on_stage.from_bot(USER)) == 1
 
 

@@ -47,7 +47,8 @@ def generate(c: Conversation, event: TurnDue, limits: Limits) -> Change:
 
 
 def moderate(c: Conversation, event: AiDrafted, limits: Limits) -> Change:
-    return replace(c, state=State.MODERATING, model_failures=0), (Moderate(turn_of(c)),)
+    work = () if event.judged else (Moderate(turn_of(c)),)
+    return replace(c, state=State.MODERATING, model_failures=0), work
 
 
 def offer_person(c: Conversation, event: HandoffRecommended, limits: Limits) -> Change:

@@ -48,8 +48,6 @@ CREATE TABLE conversations (
     context_from BIGINT NOT NULL,
     model_failures BIGINT NOT NULL,
     blocked BIGINT NOT NULL,
-    message_seq BIGINT NOT NULL DEFAULT 0,
-    journal_seq BIGINT NOT NULL DEFAULT 0,
     memory_turn BIGINT NOT NULL DEFAULT 0 -- acceptances of memory lines so far
 );
 CREATE INDEX conversations_waiting ON conversations (state, requested_at);
