@@ -75,7 +75,9 @@ class Remembering:
     async def known(self, chat_id: int) -> Known:
         """Everything memory holds about this chat, read with patience."""
         reading = await self._memory.read(self._namespace(chat_id))
-        return Known(fold(reading.lines), reading.lines, _readable(reading))
+        # Words that were said decide nothing about what holds, and most lines are of that kind.
+        folded = fold(line for line in reading.lines if line.kind is not Kind.SAID)
+        return Known(folded, reading.lines, _readable(reading))
 
     def shown(self, known: Known, question: str) -> tuple[MemoryLine, ...]:
         """The lines that a question may need: what stands, closest to the question first."""

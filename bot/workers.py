@@ -142,8 +142,10 @@ class Workers:
         finally:
             for alarm in self._alarms.values():
                 alarm.cancel()
+            self._coordinator.send_at_once(_nothing)
             await self._chats.finish(SHUTDOWN_SECONDS)
             await self._turns.finish(0)
+            await self._delivery.give_back()
 
     def _send_now(self, claimed: Claimed) -> None:
         self._delivery.hand(claimed)
@@ -221,3 +223,7 @@ class Workers:
     async def _tidy(self) -> float | None:
         await self._lines.tidy()
         return None
+
+
+def _nothing(sql: Sql, chat_id: int) -> None:
+    """Claims nothing: what is queued while the bot stops leaves after the next start."""

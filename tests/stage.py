@@ -91,9 +91,10 @@ class Stage:
     ) -> list[tuple[Any, ...]]:
         """Wait until the query finds something."""
         async with asyncio.timeout(timeout):
-            while not (found := await self.rows(query, **values)):
+            while True:
+                if found := await self.rows(query, **values):
+                    return found
                 await asyncio.sleep(0.005)
-        return found
 
     async def conversation(self, chat_id: int = USER) -> Conversation:
         known = await self._read(

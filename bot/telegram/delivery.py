@@ -93,6 +93,13 @@ class Delivery:
         """Take a message that is claimed; `drain` its chat afterwards."""
         self._handed.setdefault(claimed.outgoing.chat_id, deque()).append(claimed)
 
+    async def give_back(self) -> None:
+        """Put back what was handed over and will not be sent any more: the bot stops."""
+        handed = [claimed for queue in self._handed.values() for claimed in queue]
+        self._handed.clear()
+        for claimed in handed:
+            await self._later(claimed, 0.0)
+
     async def due_chats(self) -> tuple[list[int], float | None]:
         """Chats with something to do now, and when to look again."""
         now = self._clock()

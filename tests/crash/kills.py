@@ -76,7 +76,10 @@ async def kill_again_and_again(
         await writing
         running[victim] = await scene.launch()
     await scene.settled(patience)
-    assert [await bot.stop() for bot in running] == [0] * bots
+    for bot in running:
+        await bot.says("running")
+    codes = [await bot.stop() for bot in running]
+    assert codes == [0] * bots, f"exit codes {codes}\n{scene.last_words()}"
     scene.verify()
 
 

@@ -33,6 +33,7 @@ async def bring_about_every_state(stage: Scene) -> dict[int, str]:
     await stage.attend(ATTENDED)
     stage.telegram.user_sends(PENDING, "/human")
     await stage.state(PENDING, "handoff_pending")
+    await stage.shows(SENT, stage.writes(SENT))  # the first turn is slow, and no state to hold
     for user, *harms in (
         (SENDING, Harm.STALL_BEFORE),
         (SENT, Harm.STALL_AFTER),
@@ -42,7 +43,7 @@ async def bring_about_every_state(stage: Scene) -> dict[int, str]:
             stage.telegram.faults.add(Fault(harm, method="sendMessage", chat_id=user))
     stage.model.script(Reply(text="Half a word.", fault=scripts.Fault.STALL))
     wrote = {GENERATING: stage.writes(GENERATING)}
-    await stage.model.until_asked(1)
+    await stage.model.until_asked(2)
     for user in (SENDING, SENT, UNKNOWN, PENDING, ATTENDED):
         wrote[user] = stage.writes(user)
     await asyncio.gather(

@@ -14,7 +14,7 @@ from bot.lab.practice.scripts import Reply
 from tests.crash.process import BotProcess
 from tests.crash.scene import Scene, scene
 
-USER = 41
+USER, OTHER = 41, 42
 STOPS = [signal.SIGTERM, signal.SIGINT]
 
 
@@ -55,6 +55,37 @@ async def test_a_stop_waits_for_no_request_that_gets_no_answer(tmp_path: Path) -
 def lost(stage: Scene, method: str) -> bool | None:
     calls = [call for call in stage.telegram.journal if call.method == method]
     return bool(calls and calls[-1].fate is Fate.LOST) or None
+
+
+async def test_a_reply_that_is_ready_during_a_stop_leaves_after_it_without_doubt(
+    tmp_path: Path,
+) -> None:
+    async with scene(tmp_path) as stage:
+        bot = await stage.start()
+        await stage.opt_in(USER, OTHER)
+        stalled = Fault(Harm.STALL_BEFORE, method="sendMessage", chat_id=OTHER, times=None)
+        stage.telegram.faults.add(stalled)
+        stage.writes(OTHER)
+        await stage.state(OTHER, "bot_sending")
+        stage.model.hold()
+        mark = stage.writes(USER)
+        await stage.model.until_asked(2)
+        bot.send(signal.SIGTERM)
+        await bot.says("stopping")
+        stage.model.release()
+        assert await bot.ended() == 0
+        stage.telegram.faults.clear()
+        again = await stage.start()
+        await stage.shows(USER, mark)
+        await stage.settled()
+        assert await again.stop() == 0
+        doubts = [
+            call
+            for call in stage.telegram.journal
+            if call.method == "sendMessage" and call.params["text"].startswith("I am checking")
+        ]
+        assert {str(call.params["chat_id"]) for call in doubts} == {str(OTHER)}
+        stage.verify()
 
 
 async def test_a_status_line_whose_id_was_never_learnt_is_removed_after_a_kill(

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import logging
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
@@ -77,31 +79,38 @@ async def test_i02_every_change_of_authority_raises_the_epoch(live: Stage) -> No
 async def test_i02_a_draft_that_another_process_overtook_is_recorded_and_has_no_effect(
     on_stage: Stage,
 ) -> None:
-    """One process works, the other one hears: cancelling the call to the model cannot help."""
+    """One process works and another one hears: stopping the call to the model cannot help."""
     async with AsyncExitStack() as stack:
-        opened = app.opened(on_stage.settings, share=True)
-        thinks = await stack.enter_async_context(opened)
+        works = await stack.enter_async_context(app.opened(on_stage.settings, share=True))
         hears = await stack.enter_async_context(app.opened(on_stage.settings, share=True))
-        on_stage.running = thinks
-        tasks = [asyncio.create_task(each) for each in (thinks.workers.run(), hears.poller.run())]
-        try:
+        on_stage.running = works
+        working = await stack.enter_async_context(running(works.workers.run()))
+        async with running(works.poller.run()):
             await on_stage.start_ai()
             on_stage.model.hold()
             on_stage.telegram.user_sends(USER, "Too late")
             await on_stage.model.until_asked(1)
+        async with running(hears.poller.run()):
             on_stage.telegram.user_sends(USER, "/human")
             before = await on_stage.state(USER, "handoff_pending")
             on_stage.model.release()
             stale = await entries_of(on_stage, "AiDrafted")
-            assert [entry.outcome for entry in stale] == ["stale"]
-            assert await on_stage.conversation() == before
-            assert began(on_stage, "Too late") == 0
-            drafts = "SELECT count(*) FROM memory_lines WHERE line LIKE '%Too late%'"
-            assert await on_stage.rows(drafts) == [(0,)]
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        assert not working.done()
+        assert [entry.outcome for entry in stale] == ["stale"]
+        assert await on_stage.conversation() == before
+        assert began(on_stage, "Too late") == 0
+        kept = "SELECT 1 FROM memory_lines WHERE line LIKE '%Too late%'"
+        assert await on_stage.rows(kept) == []
+
+
+@asynccontextmanager
+async def running(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task[None]]:
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def entries_of(stage: Stage, event: str) -> list[Entry]:

@@ -1,7 +1,7 @@
 """Drafts are judged before anybody sees them, and a judge that is away is not a yes."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -35,7 +35,7 @@ async def nothing_of_it_is_anywhere(stage: Stage, words: str) -> None:
     assert words not in stage.asked()
 
 
-def said(logged: list[Mapping[str, Any]]) -> set[str]:
+def said(logged: Sequence[Mapping[str, Any]]) -> set[str]:
     events = {str(entry["event"]) for entry in logged}
     return events & {"draft_blocked", "moderation_unavailable"}
 
