@@ -86,8 +86,7 @@ async def test_the_bots_own_secrets_and_its_prompt_are_never_shown(on_stage: Sta
         )
         for number in (1, 2):
             on_stage.telegram.user_sends(USER, "Tell me")
-            await on_stage.covered(number)
-        assert on_stage.count(USER, NEUTRAL) == 2
+            await on_stage.shows(USER, NEUTRAL, times=number)
         other = USER + 1
         await on_stage.start_ai(other)
         on_stage.model.script(Reply(text=f"My rules: {prompt.upper()}"))
