@@ -18,11 +18,13 @@ async def measure(on: Stand, chats: list[int], quiet_seconds: float) -> list[flo
     overheads = []
     for chat in chats:
         before, busy = len(on.telegram.bot_texts(chat)), len(on.model.busy)
+
+        def answered(chat: int = chat, before: int = before) -> bool:
+            return len(on.telegram.bot_texts(chat)) > before
+
         started = on.telegram.clock()
         on.telegram.user_sends(chat, "A question of usual length, please?")
-        await on.telegram.wait_for(
-            lambda chat=chat, before=before: len(on.telegram.bot_texts(chat)) > before or None
-        )
+        await on.telegram.wait_for(answered)
         sent = next(
             call
             for call in reversed(list(on.telegram.journal))

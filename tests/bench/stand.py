@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from bot.lab.botapi import LAB_TOKEN, Telegram, serve_telegram
@@ -49,7 +49,7 @@ class BenchModel:
                 {**head, "object": "chat.completion", "choices": [choice], "usage": usage}
             )
         delta = {"role": "assistant", "content": ANSWER}
-        chunks = [
+        chunks: list[dict[str, object]] = [
             {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
             {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
             {"choices": [], "usage": usage},
@@ -58,7 +58,8 @@ class BenchModel:
             f"data: {json.dumps({**head, 'object': 'chat.completion.chunk', **chunk})}\n\n"
             for chunk in chunks
         ]
-        return StreamingResponse(iter([*lines, "data: [DONE]\n\n"]), media_type="text/event-stream")
+        body_text = "".join([*lines, "data: [DONE]\n\n"])
+        return Response(body_text, media_type="text/event-stream")
 
 
 @dataclass(slots=True)
