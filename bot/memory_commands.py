@@ -44,14 +44,15 @@ class MemoryCommands:
         self._remembering = remembering
         self._clock = clock
 
-    async def run_next(self) -> bool:
-        """Answer one command; False if none waits."""
+    async def claim(self) -> StoredEffect | None:
+        """Take a command that waits; it is this process's to answer for CLAIM_SECONDS."""
         now = self._clock()
-        effect = await self._database.transact(
+        return await self._database.transact(
             lambda sql: work.claim_command(sql, now, now + CLAIM_SECONDS)
         )
-        if effect is None:
-            return False
+
+    async def answer(self, effect: StoredEffect) -> None:
+        """Answer a command that was claimed."""
         head = await self._database.read(
             lambda sql: conversations.peek(sql, effect.conversation_id)
         )
@@ -75,7 +76,6 @@ class MemoryCommands:
             )
 
         await self._coordinator.transact(settle)
-        return True
 
     async def _answer(self, effect: StoredEffect, contact: Contact) -> _Answer:
         argument = effect.payload["argument"]

@@ -22,6 +22,7 @@ from bot.signals import Bell, Signals
 from bot.store import work
 from bot.store.outbox import Claimed
 from bot.store.port import Database, Sql
+from bot.store.work import StoredEffect
 from bot.telegram.delivery import Delivery
 from bot.telegram.fleeting import Fleeting
 from memory.service import Memory
@@ -124,6 +125,8 @@ class Workers:
         self._idle_seconds = idle_seconds
         self._turns: Crew[str] = Crew(executor.drive)
         self._chats: Crew[int] = Crew(delivery.drain)
+        self._answers: Crew[str] = Crew(self._answer)
+        self._claimed: dict[str, StoredEffect] = {}
         self._alarms: dict[str, asyncio.TimerHandle] = {}
         coordinator.send_at_once(delivery.claim_now)
         signals.cancel_generation = self._turns.cancel
@@ -145,6 +148,7 @@ class Workers:
             self._coordinator.send_at_once(_nothing)
             await self._chats.finish(SHUTDOWN_SECONDS)
             await self._turns.finish(0)
+            await self._answers.finish(0)
             await self._delivery.give_back()
 
     def _send_now(self, claimed: Claimed) -> None:
@@ -212,9 +216,16 @@ class Workers:
         return next_due
 
     async def _answer_commands(self) -> float | None:
-        while await self._commands.run_next():
-            pass
+        """Each by itself: one that waits for a slow memory holds up no other."""
+        while (effect := await self._commands.claim()) is not None:
+            self._claimed[effect.id] = effect
+            self._answers.start(effect.id)
         return None
+
+    async def _answer(self, effect_id: str) -> None:
+        effect = self._claimed.pop(effect_id, None)
+        if effect is not None:
+            await self._commands.answer(effect)
 
     async def _write_memory(self) -> float | None:
         await asyncio.sleep(MEMORY_BATCH_SECONDS)

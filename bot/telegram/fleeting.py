@@ -19,13 +19,15 @@ from bot.telegram.probing import candidate_ids
 
 log = structlog.get_logger(__name__)
 
-GRACE_SECONDS = 60.0  # longer than the request that posts a line can take
+POST_SECONDS = 60.0  # longer than the request that posts a line can take
+GRACE_SECONDS = 3.0  # for whoever posted a line to remove it
 GONE = Part("…")  # what a line says between being found and being removed
-# Before the id is known, the row holds the newest id known in the chat, negative.
+# Before the id is known, the row holds the newest id known in the chat, negative. One that is there
+# already was left by a post that never learnt its id, and stays.
 EXPECT = """
 INSERT INTO status_lines (chat_id, message_id, posted_at)
 SELECT :chat_id, -coalesce(max(last_message_id), 0), :at FROM chats WHERE chat_id = :chat_id
-ON CONFLICT (chat_id, message_id) DO UPDATE SET posted_at = excluded.posted_at
+ON CONFLICT (chat_id, message_id) DO NOTHING
 RETURNING message_id
 """
 ADD = """
@@ -39,7 +41,8 @@ LEFT = """
 SELECT s.chat_id, s.message_id, s.posted_at FROM status_lines s
 LEFT JOIN conversations c ON c.chat_id = s.chat_id
 LEFT JOIN leases l ON l.name = c.id AND l.expires_at > :now
-WHERE s.posted_at < :before AND l.name IS NULL AND NOT EXISTS (
+WHERE s.posted_at < CASE WHEN s.message_id > 0 THEN :known_before ELSE :before END
+ AND l.name IS NULL AND NOT EXISTS (
   SELECT 1 FROM outbox o WHERE o.chat_id = s.chat_id AND (o.status IN ('sending', 'unknown')
     OR s.message_id <= 0 AND (o.status = 'unresolved' OR o.status = 'sent' AND o.message_id = 0)))
 ORDER BY s.posted_at LIMIT 100
@@ -71,15 +74,16 @@ class Fleeting:
         row = await self._database.transact(
             lambda sql: sql.row(EXPECT, {"chat_id": chat_id, "at": at})
         )
-        assert row is not None, "an aggregate has a row"
+        expected = row[0] if row else None
         try:
             message_id = await self._messenger.send(chat_id, part)
         except Unknown:
             raise  # it may be there
         except DabirError:
-            await self._forget(chat_id, row[0])
+            if expected is not None:
+                await self._forget(chat_id, expected)
             raise
-        await self.note(chat_id, message_id, instead_of=row[0])
+        await self.note(chat_id, message_id, instead_of=expected)
         return message_id
 
     async def note(self, chat_id: int, message_id: int, *, instead_of: int | None = None) -> None:
@@ -115,7 +119,11 @@ class Fleeting:
     async def tidy(self) -> None:
         """Remove the lines that nobody will remove any more."""
         now = self._clock()
-        values = {"now": now, "before": max(now - GRACE_SECONDS, self._alone_since)}
+        values = {
+            "now": now,
+            "known_before": max(now - GRACE_SECONDS, self._alone_since),
+            "before": max(now - POST_SECONDS, self._alone_since),
+        }
         left = await self._database.read(lambda sql: sql.rows(LEFT, values))
         for row in left:
             if row[1] > 0:

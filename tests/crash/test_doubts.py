@@ -10,7 +10,7 @@ from tests.crash.test_stops import lost
 USER = 71
 
 
-async def test_a_line_that_the_search_gave_the_words_leaves_them_in_the_chat_once(
+async def test_a_line_that_took_on_the_words_leaves_them_in_the_chat_once(
     tmp_path: Path,
 ) -> None:
     """The status line's id was never learnt; the search turns it into a copy it cannot remove."""
@@ -22,7 +22,7 @@ async def test_a_line_that_the_search_gave_the_words_leaves_them_in_the_chat_onc
         faults.add(Fault(Harm.CUT_AFTER, method="sendMessage", chat_id=USER))
         faults.add(Fault(Harm.CUT_BEFORE, method="deleteMessage", chat_id=USER))
         stage.model.hold()
-        mark = stage.writes(USER)
+        stage.writes(USER)
         await stage.until(lambda: lost(stage, "sendMessage"))
         stage.model.release()
         await stage.state(USER, "delivery_unknown")

@@ -88,7 +88,7 @@ async def test_a_reply_that_is_ready_during_a_stop_leaves_after_it_without_doubt
         stage.verify()
 
 
-async def test_a_status_line_whose_id_was_never_learnt_is_removed_after_a_kill(
+async def test_a_status_line_whose_id_was_never_learnt_is_removed_after_a_kill_with_the_next(
     tmp_path: Path,
 ) -> None:
     async with scene(tmp_path) as stage:
@@ -100,7 +100,10 @@ async def test_a_status_line_whose_id_was_never_learnt_is_removed_after_a_kill(
         await stage.until(lambda: lost(stage, "sendMessage"))
         await bot.kill()
         assert stage.copies(USER, "I am working on it") == 1
+        stage.model.hold()
         again = await stage.start()
+        await stage.until(lambda: stage.copies(USER, "I am working on it") == 2 or None)
+        stage.model.release()
         await stage.shows(USER, mark)
         await stage.settled()
         assert await again.stop() == 0
