@@ -10,7 +10,7 @@ import secrets
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -57,6 +57,7 @@ from bot.telegram.rendering import render
 from bot.telegram.sender import TelegramMessenger, build_bot
 from bot.telegram.texts import language_for, phrases
 from bot.workers import Workers
+from memory import backoff as memory_backoff
 from memory import outbox as memory_outbox
 from memory import schema as memory_schema
 from memory.backends.file import FileBackend
@@ -74,6 +75,23 @@ MEMORY_SCHEMA = ("memory", memory_schema.FOLDER)
 
 
 WITHOUT_EFFECT = ("telegram_webhook_url", "operator_chat_id", "metrics_listen")  # as yet
+
+
+def _unchanged(backend: MemoryBackend) -> MemoryBackend:
+    return backend
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the lab may put in place of a part. A bot in earnest runs with these defaults."""
+
+    memory_backend: Callable[[MemoryBackend], MemoryBackend] = _unchanged
+    memory_pace: memory_backoff.Pace = field(default_factory=memory_backoff.Pace)
+    idle_seconds: float = 0.0  # 0: as fits the database
+    status_after_seconds: float = STATUS_AFTER_SECONDS  # a longer answer is announced by a line
+
+
+EARNEST = Parts()
 
 
 @dataclass(slots=True)
@@ -140,12 +158,12 @@ async def opened(
     settings: Settings,
     *,
     share: bool = False,
-    status_after_seconds: float = STATUS_AFTER_SECONDS,
+    parts: Parts = EARNEST,
 ) -> AsyncIterator[Running]:
     """Open everything for these settings, and close it afterwards.
 
     `share`: other processes may use the same SQLite file. By default a file belongs to one bot.
-    `status_after_seconds`: an answer that takes longer is announced by a line with buttons.
+    `parts`: what the lab replaces.
     """
     async with AsyncExitStack() as stack:
         alone = _lock(settings, stack, share=share)
@@ -155,7 +173,8 @@ async def opened(
         await _prepare(settings, database, clock(), holder, alone=alone)
         bot, username = await _greet(settings, stack)
         messenger = TelegramMessenger(bot)
-        memory = Memory(database, await _memory_backend(settings, database, stack))
+        backend = parts.memory_backend(await _memory_backend(settings, database, stack))
+        memory = Memory(database, backend, pace=parts.memory_pace)
         stack.push_async_callback(memory.close)
         secret = await database.transact(
             lambda sql: meta.memory_secret(sql, settings.memory_secret.get_secret_value())
@@ -172,7 +191,7 @@ async def opened(
         )
         coordinator = Coordinator(database, scribe, signals, clock=clock, limits=_limits(settings))
         lines = Fleeting(messenger, database, clock=clock, alone_since=clock() if alone else 0.0)
-        indicator = Indicator(messenger, lines, status_after_seconds=status_after_seconds)
+        indicator = Indicator(messenger, lines, status_after_seconds=parts.status_after_seconds)
         stack.push_async_callback(indicator.close)
         model = _model(settings)
         stack.push_async_callback(model.close)
@@ -245,7 +264,7 @@ async def opened(
             lines=lines,
             signals=signals,
             clock=clock,
-            idle_seconds=IDLE_SECONDS if alone else SHARED_IDLE_SECONDS,
+            idle_seconds=parts.idle_seconds or (IDLE_SECONDS if alone else SHARED_IDLE_SECONDS),
         )
         poller = Poller(bot, inbound.accept, UPDATE_KINDS)
         stack.push_async_callback(poller.confirm)

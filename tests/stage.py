@@ -1,177 +1,19 @@
-"""The real bot against the lab's Bot API server and practice model, in one process."""
+"""The lab's stage, with judges that watch every request and answer."""
 
-import asyncio
 import contextlib
-import json
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, TypeVar
 
-from bot import app
-from bot.app import Running
-from bot.core.states import Conversation
-from bot.lab.botapi import LAB_TOKEN, Press, Seen, Telegram, serve_telegram
-from bot.lab.model import PracticeModel
-from bot.lab.serve import serve
-from bot.settings import Settings
-from bot.store import conversations, journal
-from bot.store.journal import Entry
-from bot.store.port import Sql
-from bot.telegram.indicator import STATUS_AFTER_SECONDS
-from tests.judges import Judgement, attach_judges
+from bot.lab.stage import OWNER, QUIET, USER, Stage, serve_stage
+from tests.judges import attach_judges
 
-T = TypeVar("T")
-OWNER = 1000
-USER = 42
-QUIET = 0.05  # seconds; tests do not wait for a typist as patiently as the default does
-
-
-@dataclass(slots=True)
-class Stage:
-    """Everything a flow needs: people act through `telegram`, the model is held by `model`."""
-
-    telegram: Telegram
-    model: PracticeModel
-    settings: Settings
-    judgement: Judgement
-    running: Running | None = None
-
-    async def shows(self, chat_id: int, text: str, *, times: int = 1, timeout: float = 10) -> Seen:
-        """Wait until the chat shows a message of the bot that contains `text`; return the last."""
-
-        def found() -> list[Seen] | None:
-            hits = [seen for seen in self.from_bot(chat_id) if text in seen.text]
-            return hits if len(hits) >= times else None
-
-        return (await self.until(found, timeout))[-1]
-
-    async def until(self, wanted: Callable[[], T | None], timeout: float = 10) -> T:
-        found = await self.telegram.wait_for(wanted, timeout)
-        assert found is not None
-        return found
-
-    def from_bot(self, chat_id: int) -> list[Seen]:
-        return [seen for seen in self.telegram.messages(chat_id) if seen.author == "bot"]
-
-    def press(self, chat_id: int, label: str) -> Press:
-        """Press the newest button with this label."""
-        for seen in reversed(self.from_bot(chat_id)):
-            if any(button["text"] == label for row in seen.keyboard for button in row):
-                return self.telegram.user_presses(chat_id, seen.message_id, label)
-        raise AssertionError(f"no button {label!r} in chat {chat_id}")
-
-    async def opt_in(self, chat_id: int = USER) -> None:
-        """Take the way of a new user: write /start, press the button."""
-        self.telegram.user_starts(chat_id)
-        await self.shows(chat_id, "assistant")
-        self.press(chat_id, "Start the AI assistant")
-        await self.state(chat_id, "ai_ready")
-
-    async def start_ai(self, chat_id: int = USER, *, language_code: str = "") -> None:
-        """The same with one message fewer from the bot: a button of long ago is pressed."""
-        self.telegram.add_user(chat_id, language_code=language_code, started=True)
-        self.telegram.user_forges_press(chat_id, 1, "v1:start")
-        await self.state(chat_id, "ai_ready")
-
-    def count(self, chat_id: int, text: str) -> int:
-        """How many messages of the bot in this chat contain `text` now."""
-        return sum(text in seen.text for seen in self.from_bot(chat_id))
-
-    def asked(self) -> str:
-        """Everything that the model was ever sent, as one text to search in."""
-        return "\n".join(json.dumps(each.body, ensure_ascii=False) for each in self.model.requests)
-
-    async def rows(self, query: str, **values: str | int | float) -> list[tuple[Any, ...]]:
-        """Look into the database."""
-        return [tuple(row) for row in await self._read(lambda sql: sql.rows(query, values))]
-
-    async def until_rows(
-        self, query: str, timeout: float = 10, **values: str | int | float
-    ) -> list[tuple[Any, ...]]:
-        """Wait until the query finds something."""
-        async with asyncio.timeout(timeout):
-            while True:
-                if found := await self.rows(query, **values):
-                    return found
-                await asyncio.sleep(0.005)
-
-    async def conversation(self, chat_id: int = USER) -> Conversation:
-        known = await self._read(
-            lambda sql: conversations.peek(sql, conversations.conversation_id(chat_id))
-        )
-        assert known is not None, f"chat {chat_id} has no conversation"
-        return known[0]
-
-    async def state(self, chat_id: int, state: str, timeout: float = 10) -> Conversation:
-        """Wait until the conversation is in this state."""
-        async with asyncio.timeout(timeout):
-            while True:
-                with contextlib.suppress(AssertionError):
-                    conversation = await self.conversation(chat_id)
-                    if conversation.state == state:
-                        return conversation
-                await asyncio.sleep(0.005)
-
-    async def covered(self, version: int, chat_id: int = USER, timeout: float = 10) -> None:
-        """Wait until every message up to `version` is settled and nothing is under way."""
-        async with asyncio.timeout(timeout):
-            while True:
-                conversation = await self.conversation(chat_id)
-                if conversation.covered >= version and conversation.turn is None:
-                    return
-                await asyncio.sleep(0.005)
-
-    async def everything_so_far(self, chat_id: int = USER) -> None:
-        """Wait until the bot has dealt with all that was written, by asking one thing more."""
-        said = "is not shown to the assistant"  # by no other notice
-        asked = self.count(chat_id, said)
-        self.telegram.user_sends(chat_id, "/privacy")
-        await self.shows(chat_id, said, times=asked + 1)
-
-    async def journal(self, chat_id: int = USER) -> list[Entry]:
-        name = conversations.conversation_id(chat_id)
-        return list(await self._read(lambda sql: journal.read(sql, name)))
-
-    async def _read(self, work: Callable[[Sql], T]) -> T:
-        assert self.running is not None
-        return await self.running.database.read(work)
-
-    @contextlib.asynccontextmanager
-    async def bot(
-        self, *, status_after_seconds: float = STATUS_AFTER_SECONDS, **changes: object
-    ) -> AsyncIterator[Running]:
-        """Run the bot; several times in turn are restarts on the same database."""
-        settings = self.settings.model_copy(update=changes) if changes else self.settings
-        async with app.opened(settings, status_after_seconds=status_after_seconds) as running:
-            self.running = running
-            task = asyncio.create_task(running.run())
-            try:
-                yield running
-            finally:
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
-                self.running = None
+__all__ = ["OWNER", "QUIET", "USER", "Stage", "stage"]
 
 
 @contextlib.asynccontextmanager
 async def stage(folder: Path, **changes: object) -> AsyncIterator[Stage]:
     """Lab servers and settings for a bot whose data lives in `folder`; no bot runs yet."""
-    world, model = Telegram(), PracticeModel()
-    judgement = attach_judges(world)
-    async with serve_telegram(world) as telegram_url, serve(model) as model_url:
-        values: dict[str, object] = {
-            "telegram_bot_token": LAB_TOKEN,
-            "telegram_api_url": telegram_url,
-            "model_base_url": f"{model_url}/v1",
-            "model_name": "practice",
-            "owner_id": OWNER,
-            "access": "public",
-            "database_url": f"sqlite:///{folder}/dabir.db",
-            "debounce_quiet": QUIET,
-            "debounce_cap": 0.4,
-        }
-        settings = Settings.model_validate({**values, **changes})
-        yield Stage(world, model, settings, judgement)
+    async with serve_stage(Stage, folder, **changes) as ready:
+        judgement = attach_judges(ready.telegram)
+        yield ready
         assert not judgement.complaints
