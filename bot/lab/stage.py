@@ -9,7 +9,7 @@ at again after a short pause, up to a deadline.
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,6 +32,7 @@ OWNER = 1000
 USER = 42
 QUIET = 0.05  # seconds; nobody on a stage waits for a typist as patiently as the default does
 LOOK_SECONDS = 0.005
+NO_CHANGES: Mapping[str, object] = {}
 
 
 class LabSettings(Settings):
@@ -215,7 +216,7 @@ class Stage:
         words: Sequence[str] = (),
         hears: bool = False,
         waits: bool = True,
-        **changes: object,
+        changes: Mapping[str, object] = NO_CHANGES,
     ) -> BotProcess:
         """Start the bot as a process of its own; `waits`: until it says that it runs."""
         given = {**self.given, **changes}

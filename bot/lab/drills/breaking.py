@@ -65,7 +65,9 @@ def _without_version_check() -> contextlib.AbstractContextManager[object]:
     def never(*_: object) -> bool:
         return False
 
-    return _all(patch.object(by_ai, "may_restart", never), patch.object(by_user, "may_restart", never))
+    return _all(
+        patch.object(by_ai, "may_restart", never), patch.object(by_user, "may_restart", never)
+    )
 
 
 def _without_fencing() -> contextlib.AbstractContextManager[object]:
@@ -112,9 +114,7 @@ def _without_claim_check() -> contextlib.AbstractContextManager[object]:
     for event, transition in changed.items():
         if transition is by_people.claim_again:
             changed[event] = by_people.claim
-    return patch.object(
-        reducer, "TRANSITIONS", {**table.TRANSITIONS, State.HUMAN_ACTIVE: changed}
-    )
+    return patch.object(reducer, "TRANSITIONS", {**table.TRANSITIONS, State.HUMAN_ACTIVE: changed})
 
 
 def _without_patience() -> contextlib.AbstractContextManager[object]:

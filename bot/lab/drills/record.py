@@ -1,11 +1,12 @@
 """The stage of a drill: what happened is kept step by step, what must hold claim by claim."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.core.states import Conversation
 from bot.lab.botapi import Seen
 from bot.lab.process import BotProcess
-from bot.lab.stage import OWNER, USER, Stage
+from bot.lab.stage import NO_CHANGES, OWNER, USER, Stage
 from bot.store.journal import Entry
 
 SECOND_OPERATOR = 1001
@@ -88,21 +89,23 @@ class DrillStage(Stage):
         )
 
     async def helper(
-        self, *, hears: bool = False, works_only: bool = False, **changes: object
+        self, role: str = "polls", changes: Mapping[str, object] = NO_CHANGES
     ) -> BotProcess:
-        """A bot process that shares the database with others (see process.py)."""
-        role = "hears" if hears else "works" if works_only else "polls"
-        words = ["--share", "--role", role, *self._breaking()]
+        """A bot process that shares the database with others; process.py says what roles do."""
         return await self.process(
-            program="bot.lab.drills.process", words=words, hears=hears, **changes
+            program="bot.lab.drills.process",
+            words=["--share", "--role", role, *self._breaking()],
+            hears=role == "hears",
+            changes=changes,
         )
 
-    async def own_process(self, *, waits: bool = True, **changes: object) -> BotProcess:
+    async def own_process(
+        self, changes: Mapping[str, object] = NO_CHANGES, *, waits: bool = True
+    ) -> BotProcess:
         """The bot as its host starts it; only where a protection is broken, by way of the lab."""
-        if not self.broken:
-            return await self.process(waits=waits, **changes)
+        program = "bot.lab.drills.process" if self.broken else "bot"
         return await self.process(
-            program="bot.lab.drills.process", words=self._breaking(), waits=waits, **changes
+            program=program, words=self._breaking(), waits=waits, changes=changes
         )
 
     def _breaking(self) -> list[str]:
