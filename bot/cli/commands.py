@@ -68,6 +68,38 @@ def demo() -> None:
     raise typer.Exit(show.run())
 
 
+@app.command()
+def drill(
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only this drill, by number or name; repeatable.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="Name the drills and end.")] = False,
+    checklist: Annotated[
+        bool,
+        typer.Option(
+            "--checklist", help="The release checklist, and what stands behind each point."
+        ),
+    ] = False,
+    prove: Annotated[
+        bool, typer.Option("--prove", help="Break each protection in turn; a drill must notice.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="The order in which --prove breaks them.")] = 1,
+) -> None:
+    """Play failure drills against the real bot, each a pass or a fail. Needs no account."""
+    from bot.lab.drills import command
+
+    if listing:
+        code = command.show_list()
+    elif checklist:
+        code = command.show_checklist(as_json=as_json)
+    elif prove:
+        code = command.prove(seed)
+    else:
+        code = command.run(only or (), as_json=as_json)
+    raise typer.Exit(code)
+
+
 # A group's id is negative: it looks like an option and is none.
 @app.command(context_settings={"ignore_unknown_options": True})
 def timeline(

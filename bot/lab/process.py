@@ -16,7 +16,7 @@ CLEAN = {k: v for k, v in os.environ.items() if k.lower() not in Settings.model_
 STOP_SECONDS = 10.0  # within which SIGTERM and Ctrl-C must have ended the bot
 
 
-def _path() -> str:
+def code_path() -> str:
     """So that the process runs this very code, wherever its folder is."""
     root = str(Path(__file__).parents[2])
     return os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))
@@ -55,7 +55,7 @@ class BotProcess:
             program,
             *words,
             cwd=folder,
-            env={**CLEAN, **environment, "PYTHONPATH": _path()},
+            env={**CLEAN, **environment, "PYTHONPATH": code_path()},
             stdin=PIPE if hears else asyncio.subprocess.DEVNULL,
             stdout=PIPE,
             stderr=PIPE,

@@ -7,7 +7,7 @@ is reachable from `dabir` in earnest.
 
 import contextlib
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
@@ -28,12 +28,12 @@ Broken = Callable[[], contextlib.AbstractContextManager[object]]
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """What is broken, how, and the drills (by name) of which at least one must fail then."""
+    """What is broken, how, and which claims of which drills must give way to it."""
 
     name: str
     keeps: str
     broken_by: str
-    drills: tuple[str, ...]
+    drills: Mapping[str, str]  # by name: a claim that cannot hold any more
     take_away: Broken
 
 
@@ -140,70 +140,73 @@ PROTECTIONS = {
             "epoch",
             "a result of an epoch that is over has no effect and is recorded as stale (I2)",
             "every result counts, whatever its epoch and turn",
-            ("human-in-mid-generation",),
+            {"human-in-mid-generation": "the late draft is recorded as stale"},
             _without_epoch_check,
         ),
         Protection(
             "version",
             "a draft that newer messages overtook is dropped (I5)",
             "no draft is ever overtaken",
-            ("third-message",),
+            {"third-message": "the overtaken draft was never sent"},
             _without_version_check,
         ),
         Protection(
             "fencing",
             "who lost the lease writes nothing",
             "everybody still holds what they held",
-            ("paused-holder",),
+            {"paused-holder": "the one that woke late wrote nothing"},
             _without_fencing,
         ),
         Protection(
             "consent",
             "the model sees only what the user consented to (I8)",
             "the context compiler takes whatever the user wrote",
-            ("person-leaves",),
+            {"person-leaves": "nor what was said to the operator only"},
             _without_consent_filter,
         ),
         Protection(
             "moderation",
             "no draft is visible before moderation passed it (I6)",
             "every verdict is read as a pass",
-            ("moderation-times-out", "moderation-blocks"),
+            {
+                "moderation-times-out": "nobody saw the draft",
+                "moderation-blocks": "nobody saw the draft",
+            },
             _without_moderation_gate,
         ),
         Protection(
             "dedupe",
             "the same update or message again changes nothing",
             "every update is new and no message was seen before",
-            ("two-bots-one-token",),
+            {"two-bots-one-token": "nothing had to be parked"},
             _without_dedupe,
         ),
         Protection(
             "reconcile",
             "a doubtful send is found out before anything is sent again (I7)",
             "what is in doubt is taken for lost",
-            ("send-times-out",),
+            {"send-times-out": "chat 42 got the answer once"},
             _without_reconciling,
         ),
         Protection(
             "claim",
             "of two operators who claim at once one holds the conversation (I1)",
             "whoever claims last holds it",
-            ("two-operators",),
+            {"two-operators": "user 42: one claim was applied"},
             _without_claim_check,
         ),
         Protection(
             "patience",
             "an empty answer of the memory store is not believed at once",
             "the store is asked once",
-            ("memory-answers-empty",),
+            {"memory-answers-empty": "the note is shown"},
             _without_patience,
         ),
         Protection(
             "proof",
             "a memory line waits until a read has shown it (I9)",
             "what was accepted counts as kept",
-            ("memory-job-fails",),
+            {"memory-job-fails": "it is kept exactly once"},
             _without_proof,
         ),
     )

@@ -13,7 +13,7 @@ async def _ask(stage: DrillStage, draft: str) -> None:
     await stage.step("the user starts the assistant")
     stage.model.script(Reply(text=draft))
     stage.telegram.user_sends(USER, "Say something")
-    await stage.shows(USER, NEUTRAL)
+    await stage.until(lambda: stage.count(USER, NEUTRAL) or stage.count(USER, draft) or None)
 
 
 def _check_unseen(stage: DrillStage, draft: str) -> None:
@@ -23,13 +23,17 @@ def _check_unseen(stage: DrillStage, draft: str) -> None:
     stage.check("the moderation endpoint was asked about it", judged)
 
 
+async def _handed_over(stage: DrillStage) -> None:
+    await stage.state(USER, "handoff_pending")
+    await stage.shows(OWNER, "could not be checked")
+
+
 async def moderation_times_out(stage: DrillStage) -> None:
     draft = "A draft that nobody judged."
     stage.model.moderate(stalled=True)
     async with stage.bot(moderation="endpoint", moderation_timeout=0.3):
         await _ask(stage, draft)
-        await stage.state(USER, "handoff_pending")
-        await stage.shows(OWNER, "could not be checked")
+        await stage.covered(1) if stage.count(USER, draft) else await _handed_over(stage)
         await stage.step("the judgement does not come")
         stage.model.moderate(stalled=False)
         stage.telegram.user_sends(USER, "Hello?")
@@ -57,9 +61,8 @@ async def moderation_blocks(stage: DrillStage) -> None:
         await stage.step("the next answer passes")
         happened = await stage.events()
         remembered = await stage.rows("SELECT 1 FROM memory_lines WHERE line LIKE '%forbidden%'")
-        [offer] = [seen for seen in stage.from_bot(USER) if NEUTRAL in seen.text]
+        offers = [seen.keyboard for seen in stage.from_bot(USER) if NEUTRAL in seen.text]
     _check_unseen(stage, draft)
     stage.check("the log says: blocked", "DraftBlocked" in happened, happened)
-    offered = "Talk to a person" in str(offer.keyboard)
-    stage.check("a person is offered", offered, offer.keyboard)
+    stage.check("a person is offered", "Talk to a person" in str(offers), offers)
     stage.check("nothing of it went into memory", not remembered)

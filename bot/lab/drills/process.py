@@ -14,6 +14,7 @@ import structlog
 import telegram
 
 from bot import app, logs
+from bot.__main__ import main as dabir
 from bot.app import Running
 from bot.lab.drills.breaking import breaking
 from bot.settings import load
@@ -52,7 +53,9 @@ def main() -> None:
     wanted = parser.parse_args()
     logs.configure("INFO")
     with breaking(wanted.broken):
-        asyncio.run(run(wanted.role, share=wanted.share))
+        if not wanted.share:  # as its host starts it
+            sys.exit(dabir([]))
+        asyncio.run(run(wanted.role, share=True))
 
 
 if __name__ == "__main__":
