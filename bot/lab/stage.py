@@ -106,12 +106,12 @@ class Stage:
                     return found
                 await asyncio.sleep(LOOK_SECONDS)
 
-    async def everything_so_far(self, chat_id: int = USER) -> None:
+    async def everything_so_far(self, chat_id: int = USER, timeout: float = 10) -> None:
         """Wait until the bot has dealt with all that was written, by asking one thing more."""
         said = "is not shown to the assistant"  # by no other notice
         asked = self.count(chat_id, said)
         self.telegram.user_sends(chat_id, "/privacy")
-        await self.shows(chat_id, said, times=asked + 1)
+        await self.shows(chat_id, said, times=asked + 1, timeout=timeout)
 
     # People
 

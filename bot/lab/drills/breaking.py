@@ -19,6 +19,7 @@ from bot.core.events import DraftApproved
 from bot.core.states import State
 from bot.core.transitions import by_ai, by_people, by_user, table
 from bot.store import inbox, leases, messages
+from bot.store.port import Sql
 from bot.telegram import delivery
 from bot.telegram.probing import Absent
 from memory import reader, writer
@@ -93,7 +94,10 @@ def _without_moderation_gate() -> contextlib.AbstractContextManager[object]:
 
 
 def _without_dedupe() -> contextlib.AbstractContextManager[object]:
-    def new(*_: object) -> bool:
+    add = inbox.add
+
+    def new(sql: Sql, update_id: int, at: float) -> bool:
+        add(sql, update_id, at)
         return True
 
     def unseen(*_: object) -> bool:

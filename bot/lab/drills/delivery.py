@@ -6,7 +6,7 @@ from bot.lab.practice.scripts import Reply
 from bot.lab.stage import OWNER, USER
 
 OTHER = 77
-WAIT_SECONDS = 1
+WAIT_SECONDS = 2
 
 
 async def send_times_out(stage: DrillStage) -> None:
@@ -17,10 +17,13 @@ async def send_times_out(stage: DrillStage) -> None:
             await stage.opt_in(user)
             await stage.shows(user, "is on")
         await stage.step("two users start the assistant")
-        for user, harm in ((arrived, Harm.CUT_AFTER), (lost, Harm.CUT_BEFORE)):
-            stage.telegram.faults.add(Fault(harm, method="sendMessage", chat_id=user))
+        for asked, user, harm in ((1, arrived, Harm.CUT_AFTER), (2, lost, Harm.CUT_BEFORE)):
+            stage.model.hold()
             stage.model.script(Reply(text=f"Exactly once, {user}."))
             stage.telegram.user_sends(user, "Say it")
+            await stage.model.until_asked(asked)
+            stage.telegram.faults.add(Fault(harm, method="sendMessage", chat_id=user))
+            stage.model.release()
             await stage.state(user, "delivery_unknown")
             what = "received" if user == arrived else "not received"
             await stage.step(f"the connection breaks; the message was {what}", user)
@@ -76,10 +79,13 @@ async def flood_wait(stage: DrillStage) -> None:
         for user in (USER, OTHER):
             await stage.opt_in(user)
             await stage.shows(user, "is on")
-        flood = Fault(Harm.REFUSE, method="sendMessage", chat_id=USER, retry_after=WAIT_SECONDS)
-        stage.telegram.faults.add(flood)
+        stage.model.hold()
         stage.model.script(Reply(text="After the wait."), Reply(text="At once."))
         stage.telegram.user_sends(USER, "first")
+        await stage.model.until_asked(1)
+        flood = Fault(Harm.REFUSE, method="sendMessage", chat_id=USER, retry_after=WAIT_SECONDS)
+        stage.telegram.faults.add(flood)
+        stage.model.release()
         refused = await stage.until(
             lambda: [c for c in _sends(stage, USER) if c.status == 429] or None
         )

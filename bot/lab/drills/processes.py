@@ -25,6 +25,7 @@ STATES = {
     ATTENDED: "human_active",
     ENDED: "ended",
 }
+PATIENCE_SECONDS = 40  # two that fetch with one token end each other's requests and back off
 SURVIVE = (UNDECIDED, READY, PENDING, ATTENDED, ENDED)  # where there is nothing to go on with
 TURNS = (GENERATING, MODERATING, SENDING, SENT, UNKNOWN)
 UNFINISHED = """
@@ -90,18 +91,12 @@ async def _bring_about(stage: DrillStage) -> None:
     for user in (ATTENDED, PENDING, ENDED, UNDECIDED):
         await stage.state(user, STATES[user])
     await stage.shows(ATTENDED, "is here now")
-    for user, *harms in (
-        (SENDING, Harm.STALL_BEFORE),
-        (SENT, Harm.STALL_AFTER),
-        (UNKNOWN, Harm.CUT_AFTER, Harm.STALL_AFTER),
-    ):
-        for harm in harms:
-            stage.telegram.faults.add(Fault(harm, method="sendMessage", chat_id=user))
     await _generates(stage)
-    for user, fate, times in ((SENDING, Fate.NEVER_PROCESSED, 1), (SENT, Fate.LOST, 1)):
-        await _asks(stage, user)
-        await _meets(stage, user, fate, times)
-    await _asks(stage, UNKNOWN)
+    await _asks(stage, SENDING, Harm.STALL_BEFORE)
+    await _meets(stage, SENDING, Fate.NEVER_PROCESSED, 1)
+    await _asks(stage, SENT, Harm.STALL_AFTER)
+    await _meets(stage, SENT, Fate.LOST, 1)
+    await _asks(stage, UNKNOWN, Harm.CUT_AFTER, Harm.STALL_AFTER)
     await _meets(stage, UNKNOWN, Fate.LOST, 2)
     stage.model.moderate(stalled=True)
     await _asks(stage, MODERATING)
@@ -114,12 +109,16 @@ async def _generates(stage: DrillStage) -> None:
     await stage.model.until_asked(1)
 
 
-async def _asks(stage: DrillStage, user: int) -> None:
-    """The user asks, and the model has a whole answer for them."""
+async def _asks(stage: DrillStage, user: int, *harms: Harm) -> None:
+    """The user asks, and the model has a whole answer for them; the harms hit its sending."""
+    stage.model.hold()
     asked = len(stage.model.requests)
     stage.model.script(Reply(text=_answer(user)))
     stage.telegram.user_sends(user, _question(user))
     await stage.model.until_asked(asked + 1)
+    for harm in harms:
+        stage.telegram.faults.add(Fault(harm, method="sendMessage", chat_id=user))
+    stage.model.release()
 
 
 async def _meets(stage: DrillStage, user: int, fate: Fate, times: int) -> None:
@@ -154,10 +153,10 @@ async def two_bots_one_token(stage: DrillStage) -> None:
         await stage.step("a second bot that shares database and token")
         stage.model.script(Reply(text="Answered."))
         stage.telegram.user_sends(USER, "One message")
-        await stage.shows(USER, "Answered.", timeout=20)
+        await stage.shows(USER, "Answered.", timeout=PATIENCE_SECONDS)
         stage.telegram.updates.redeliver()
         stage.telegram.updates.repeat()
-        await stage.everything_so_far()
+        await stage.everything_so_far(timeout=PATIENCE_SECONDS)
         await stage.covered(1)
         await stage.step("a message; its update is delivered to them again and again")
         conversation = await stage.conversation()
@@ -165,7 +164,7 @@ async def two_bots_one_token(stage: DrillStage) -> None:
         await other.kill()
         stage.model.script(Reply(text="Alone again."))
         stage.telegram.user_sends(USER, "Still there?")
-        await stage.shows(USER, "Alone again.", timeout=20)
+        await stage.shows(USER, "Alone again.", timeout=PATIENCE_SECONDS)
         await stage.step("the second one is ended")
     stage.check("on the same file the second one ends with code 2", code == 2, code)
     stage.check("and says which setting to look at", "DATABASE_URL" in refused, refused[-200:])

@@ -83,6 +83,8 @@ def run(console: Console, seed: int, names: Sequence[str] = ()) -> int:
     sound = asyncio.run(control(protections))
     if failing := [each.drill.name for each in sound if each.verdict is not Verdict.PASS]:
         console.print(f"These fail with nothing broken and prove nothing: {', '.join(failing)}")
+        for check in (check for each in sound for check in each.failed_checks):
+            console.print(f"  ✗ {check.claim}: {check.found}", markup=False)
         return 1
     console.print(f"Control: {len(sound)} drills pass with nothing broken. Seed {seed}.")
     proofs = asyncio.run(prove(protections))
