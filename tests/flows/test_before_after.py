@@ -1,5 +1,6 @@
 """`python -m memory.before_after`: the same lies, believed and seen through."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -20,7 +21,7 @@ async def test_the_naive_reader_is_fooled_and_ours_is_not() -> None:
     assert [ours for _, _, ours in ties] == ["I live in Oslo", "I live in Oslo"]
 
 
-async def test_it_prints_the_same_every_time() -> None:
+def test_it_prints_the_same_every_time() -> None:
     command = [sys.executable, "-m", "memory.before_after"]
     prints = {
         subprocess.run(
@@ -32,4 +33,4 @@ async def test_it_prints_the_same_every_time() -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    assert prints == {before_after.drawn(await before_after.compare())}
+    assert prints == {before_after.drawn(asyncio.run(before_after.compare()))}
