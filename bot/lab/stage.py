@@ -9,7 +9,7 @@ at again after a short pause, up to a deadline.
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -183,24 +183,19 @@ class Stage:
         share: bool = False,
         parts: Parts = EARNEST,
         polls: bool = True,
-        works: bool = True,
         status_after_seconds: float | None = None,
         **changes: object,
     ) -> AsyncIterator[Running]:
         """Run the bot in this process; several times in turn are restarts on the same database.
 
-        `polls` and `works`: which of its loops run, where several share the work.
+        `polls` False: it takes updates only by `running.inbound.accept`, as from a webhook.
         """
         settings = self.settings.model_copy(update=changes) if changes else self.settings
         if status_after_seconds is not None:
             parts = replace(parts, status_after_seconds=status_after_seconds)
         async with app.opened(settings, share=share, parts=parts) as running:
             before, self.running = self.running, running
-            loops = [
-                *([running.workers.run()] if works else []),
-                *([running.poller.run()] if polls else []),
-            ]
-            task = asyncio.create_task(_all(loops))
+            task = asyncio.create_task(running.run() if polls else running.workers.run())
             try:
                 yield running
             finally:
@@ -234,12 +229,6 @@ class Stage:
             await process.kill()
         for database in self.observers.values():
             await database.close()
-
-
-async def _all(loops: list[Coroutine[Any, Any, None]]) -> None:
-    async with asyncio.TaskGroup() as group:
-        for loop in loops:
-            group.create_task(loop)
 
 
 def _written(value: object) -> str:

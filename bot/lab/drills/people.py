@@ -3,9 +3,13 @@
 import asyncio
 import json
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from bot.app import Parts
+import telegram
+
+from bot.app import Parts, Running
 from bot.lab.drills.databases import shared_database
 from bot.lab.drills.record import OPERATORS, SECOND_OPERATOR, DrillStage
 from bot.lab.practice.scripts import Reply
@@ -13,15 +17,35 @@ from bot.lab.process import BotProcess
 from bot.lab.stage import OWNER, USER
 
 ROUNDS = 3  # claims that are raced for
-QUICK = Parts(idle_seconds=0.05)  # how soon a bot sees what another one wrote
+ALONE = Parts(idle_seconds=60)  # does what it hears of, and looks for nothing else
+
+
+@dataclass(slots=True)
+class Ears:
+    """Which bot hears the next updates, as behind a balancer; in order, one at a time."""
+
+    listener: Running
+    hearing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def hear(self, update: dict[str, Any]) -> None:
+        task = asyncio.create_task(self._accept(self.listener, update))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def _accept(self, listener: Running, update: dict[str, Any]) -> None:
+        async with self.hearing:
+            await listener.inbound.accept([telegram.Update.de_json(update, None)])
 
 
 async def human_in_mid_generation(stage: DrillStage) -> None:
-    """One bot hears the request while another one generates: nobody cancels the call to the model,
+    """One bot generates and another one hears the request: nobody cancels the call to the model,
     so the late draft really comes, and it must change nothing."""
     stage.model.script(Reply(text="Too late."))
-    share = {"share": True, "parts": QUICK, "moderation": "endpoint"}
-    async with stage.bot(works=False, **share), stage.bot(polls=False, **share):  # type: ignore[arg-type]
+    shared = partial(stage.bot, share=True, polls=False, parts=ALONE, moderation="endpoint")
+    async with shared() as generates, shared() as hears_of_it:
+        ears = Ears(generates)
+        stage.telegram.hooks.on_update.append(ears.hear)
         await stage.meet_operators()
         await stage.opt_in()
         await stage.step("the user starts the assistant")
@@ -30,6 +54,7 @@ async def human_in_mid_generation(stage: DrillStage) -> None:
         await stage.model.until_asked(1)
         asked = await stage.state(USER, "ai_generating")
         await stage.step("the user writes; the model is at work")
+        ears.listener = hears_of_it
         stage.telegram.user_sends(USER, "/human")
         waiting = await stage.state(USER, "handoff_pending")
         await stage.shows(USER, "on record")

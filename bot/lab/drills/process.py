@@ -20,7 +20,7 @@ from bot.lab.drills.breaking import breaking
 from bot.settings import load
 
 log = structlog.get_logger(__name__)
-ROLES = ("polls", "works", "hears")
+ROLES = ("polls", "hears")
 
 
 async def hear(running: Running) -> None:
@@ -41,8 +41,7 @@ async def run(role: str, *, share: bool) -> None:
             return
         async with asyncio.TaskGroup() as group:
             group.create_task(running.workers.run())
-            if role == "hears":
-                group.create_task(hear(running))
+            group.create_task(hear(running))
 
 
 def main() -> None:
