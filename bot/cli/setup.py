@@ -115,7 +115,8 @@ def ask_for_model(terminal: Terminal, settings: Settings) -> dict[str, str]:
             base_url = _ask_for_url(terminal, base_url)
         unchanged = base_url == settings.model_base_url
         suggested = settings.model_name if unchanged else provider.model
-        model = terminal.ask("Model name", suggested)
+        while not (model := terminal.ask("Model name", suggested)):
+            terminal.say("   The endpoint needs to know which model; it has no default name.")
         key = _ask_for_key(terminal, settings, base_url)
         terminal.say("   Asking the model for one word…")
         problem = asyncio.run(

@@ -14,6 +14,7 @@ from bot.store.journal import Entry
 from bot.store.url import open_database
 
 MOST_ENTRIES = 500
+PIPED_WIDTH = 200
 COLUMNS = ("time", "actor", "event", "state", "epoch", "version", "turn", "note")
 
 
@@ -28,12 +29,17 @@ def show(settings: Settings, chat: int) -> int:
     if not entries:
         Console(stderr=True).print(f"There is no conversation in chat {chat}.")
         return 1
-    Console().print(table(entries, settings))
+    console = Console()
+    # Into a file or a pipe, whole lines are worth more than a page's width.
+    width = console.width if console.is_terminal else max(console.width, PIPED_WIDTH)
+    console.print(table(entries, settings), width=width)
     return 0
 
 
 def table(entries: Sequence[Entry], settings: Settings) -> Table:
-    drawn = Table(*COLUMNS, box=None, header_style="bold")
+    drawn = Table(box=None, header_style="bold")
+    for name in COLUMNS:
+        drawn.add_column(name, overflow="fold")
     for entry in entries:
         moment = datetime.fromtimestamp(entry.at, settings.timezone)
         arrow = (
@@ -43,7 +49,7 @@ def table(entries: Sequence[Entry], settings: Settings) -> Table:
         )
         note = " ".join(part for part in (entry.note, _unusual(entry)) if part)
         drawn.add_row(
-            moment.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3],
+            moment.strftime("%m-%d %H:%M:%S"),
             entry.actor,
             entry.event,
             arrow,

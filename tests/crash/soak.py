@@ -8,6 +8,7 @@ two bots share a PostgreSQL database and a token, and one of them is killed each
 import argparse
 import asyncio
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -54,6 +55,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=25, help="kills in each round")
     parser.add_argument("--postgres", action="store_true", help="two bots on one PostgreSQL")
     wanted = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C: end the bots first
     with postgres() if wanted.postgres else nullcontext() as server:
         return soak(wanted.seed, wanted.rounds, wanted.kills, server)
 
