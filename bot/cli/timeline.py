@@ -1,6 +1,7 @@
 """`dabir timeline CHAT`: what happened in a conversation, step by step, without its text."""
 
 import asyncio
+import sys
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -29,10 +30,9 @@ def show(settings: Settings, chat: int) -> int:
     if not entries:
         Console(stderr=True).print(f"There is no conversation in chat {chat}.")
         return 1
-    console = Console()
     # Into a file or a pipe, whole lines are worth more than a page's width.
-    width = console.width if console.is_terminal else max(console.width, PIPED_WIDTH)
-    console.print(table(entries, settings), width=width)
+    console = Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH)
+    console.print(table(entries, settings))
     return 0
 
 
