@@ -3,11 +3,20 @@
 import asyncio
 import contextlib
 import sys
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 STOP_SECONDS = 3.0  # a bot that takes longer to stop is killed: nothing of it is kept anyway
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something in the life of the process: `what` is started, killed or ended."""
+
+    at: float
+    what: str
 
 
 class BotProcess:
@@ -20,20 +29,13 @@ class BotProcess:
         self._process: asyncio.subprocess.Process | None = None
         self._ending: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()  # two presses at once must not start two bots
-        self.starts = 0
+        self.moments: list[Moment] = []
 
     @property
     def pid(self) -> int | None:
         """None: no bot runs."""
         process = self._process
         return process.pid if process is not None and process.returncode is None else None
-
-    @property
-    def ending(self) -> Literal["", "killed", "ended"]:
-        """How the last one came to its end; "" while one runs."""
-        if self._process is None or self._process.returncode is None:
-            return ""
-        return "killed" if self._process.returncode < 0 else "ended"
 
     async def start(self) -> None:
         """Start the bot unless it runs."""
@@ -49,7 +51,7 @@ class BotProcess:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
             )
-            self.starts += 1
+            self.moments.append(Moment(time.time(), "started"))
             self._ending = asyncio.create_task(self._watch(self._process))
         self._changed()
 
@@ -59,7 +61,6 @@ class BotProcess:
             if self._process is not None and self._process.returncode is None:
                 self._process.kill()
                 await self._process.wait()
-        self._changed()
 
     async def stop(self) -> None:
         async with self._turn:
@@ -75,7 +76,8 @@ class BotProcess:
                 await self._process.wait()
 
     async def _watch(self, process: asyncio.subprocess.Process) -> None:
-        await process.wait()
+        code = await process.wait()
+        self.moments.append(Moment(time.time(), "killed" if code < 0 else "ended"))
         self._changed()
 
 

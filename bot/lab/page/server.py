@@ -19,6 +19,7 @@ Rule 2: the page loads nothing from elsewhere; the browser is told to see to it.
 
 import asyncio
 import contextlib
+import dataclasses
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 
 from bot.lab.botapi import Telegram
+from bot.lab.model import PracticeModel
 from bot.lab.page.child import BotProcess
 from bot.lab.page.people import ADMITTED, OWNER, PEOPLE, USERS, RealModel
 from bot.lab.page.phones import Impossible, Phones
@@ -69,6 +71,7 @@ class Demo:
     phones: Phones
     records: Records
     switches: Switches
+    model: PracticeModel
     real_model: RealModel | None = None
 
 
@@ -200,8 +203,7 @@ def _demo(demo: Demo) -> Json:
         "bot": {
             "pid": pid,
             "listening": pid is not None and demo.telegram.updates.polling,
-            "ending": demo.bot.ending,
-            "starts": demo.bot.starts,
+            "moments": [dataclasses.asdict(moment) for moment in demo.bot.moments[-50:]],
         },
         "switches": demo.switches.shown(tuple(PEOPLE)),
     }

@@ -36,7 +36,9 @@ async def show(*, port: int, browser: bool) -> None:
         loop.add_signal_handler(number, stop.set)
     async with opened(people.real_model()) as demo, _served(demo, port) as address:
         console = Console(highlight=False)
-        console.print(f"[bold]Dabir demo[/bold]: open {address} in a browser. Ctrl-C ends it.", soft_wrap=True)
+        console.print(
+            f"[bold]Dabir demo[/bold]: open {address} in a browser. Ctrl-C ends it.", soft_wrap=True
+        )
         if browser:
             _open_browser(address)
         await stop.wait()
@@ -70,7 +72,7 @@ async def opened(real_model: people.RealModel | None = None) -> AsyncIterator[De
         stack.push_async_callback(bot.stop)
         for user in people.USERS[:2]:
             telegram.user_starts(user.id)
-        yield Demo(telegram, bot, phones, records, switches, real_model)
+        yield Demo(telegram, bot, phones, records, switches, model, real_model)
 
 
 @asynccontextmanager

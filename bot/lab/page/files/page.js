@@ -82,12 +82,13 @@ feed({
     state.heads = {};
   },
   closed() {
-    engine("no connection to the demo; is it still running?", "off");
+    engine("no connection", "off", "; does the demo still run?");
   },
   hello,
   demo({ bot, switches: shown }) {
     state.bot = bot;
     drawEngine(bot);
+    timeline.live(bot.moments);
     switches.shown = shown;
     switches.draw();
   },
@@ -125,9 +126,11 @@ function noteUnread(before, phone, tab) {
 
 const kill = find("#kill");
 
-function engine(words, mood) {
+function engine(words, mood, more = "") {
   const shown = find("#engine-state");
-  if (shown.textContent !== words) shown.textContent = words;
+  if (shown.textContent !== words + more) {
+    shown.replaceChildren(make("span", {}, [words, make("span", { class: "pid" }, [more])]));
+  }
   shown.dataset.mood = mood;
 }
 
@@ -136,9 +139,9 @@ function drawEngine(bot) {
   kill.disabled = false;
   kill.textContent = running ? "Kill the bot" : "Start the bot";
   kill.classList.toggle("danger", running);
-  if (bot.listening) engine(`running, process ${bot.pid}`, "on");
-  else if (running) engine(`process ${bot.pid} listens to nothing yet`, "wait");
-  else engine(bot.ending === "killed" ? "killed with SIGKILL" : "ended", "off");
+  if (bot.listening) engine("running", "on", `, process ${bot.pid}`);
+  else if (running) engine("not listening", "wait", `, process ${bot.pid}`);
+  else engine(bot.moments.at(-1)?.what ?? "ended", "off");
 }
 
 kill.addEventListener("click", async () => {

@@ -94,6 +94,7 @@ export class Phone {
       this.answered = new Set(phone?.answers.map((each) => each.id));
       for (const { element } of this.shown.values()) element.remove();
       this.shown.clear();
+      this.phone = null;
     }
     if (phone) this.show(phone, changed);
   }
@@ -108,12 +109,13 @@ export class Phone {
 
   // --- what is on the screen ---
 
-  show(phone, atOnce = false) {
+  show(phone, atOnce = !this.phone) {
     const near = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 90;
     this.phone = phone;
     this.forget(new Set(phone.messages.map((each) => each.message_id)));
     for (const message of phone.messages) this.draw(message, atOnce);
     this.typing.hidden = !phone.typing;
+    this.log.classList.toggle("empty", phone.messages.length === 0);
     this.status.textContent = phone.typing ? "typing…" : "bot";
     this.status.classList.toggle("busy", phone.typing);
     this.form.hidden = this.chips.hidden = phone.blocked;

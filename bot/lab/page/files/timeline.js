@@ -4,7 +4,7 @@
 import { draw, make } from "./dom.js";
 
 const LANES = ["user", "ai", "human", "system"];
-const LANE_NAMES = ["User", "AI", "Person", "Checks & delivery"];
+const LANE_NAMES = ["User", "AI", "Person", "Checks, sending"];
 const SHORT_NAMES = ["User", "AI", "Person", "Checks"];
 const AI_STATES = ["ai_ready", "ai_generating", "moderating", "bot_sending", "delivery_unknown"];
 const AT_WORK = ["ai_generating", "moderating", "bot_sending", "delivery_unknown"];
@@ -12,6 +12,7 @@ const CHECKS = ["DraftApproved", "DraftBlocked", "ModerationUnavailable", "Deliv
   "DeliveryFailed", "DeliveryTimedOut", "DeliveryConfirmed", "DeliveryDisproved",
   "DeliveryUnresolved", "ReplyRecalled"];
 const ROW = 31;
+const TURN = 13; // half the height of the band's way into another lane
 
 const SAID = {
   UserStarted: () => "presses Start",
@@ -58,6 +59,7 @@ export class Timeline {
     this.now = now;
     this.detail = detail;
     this.entries = new Map(); // conversation → entries
+    this.moments = []; // of the bot's process: started, killed, ended
     this.conversation = "";
     this.drawnWidth = 0;
     new ResizeObserver(() => this.redraw()).observe(place);
@@ -69,13 +71,26 @@ export class Timeline {
     this.redraw(true);
   }
 
+  // What became of the process is drawn across all lanes.
+  live(moments) {
+    const fresh = moments.filter((each) => each.at > (this.moments.at(-1)?.at ?? 0));
+    this.moments = moments;
+    if (this.last) this.append(fresh);
+  }
+
+  story() {
+    const entries = this.entries.get(this.conversation) ?? [];
+    const since = entries[0]?.at ?? Infinity;
+    return [...entries, ...this.moments.filter((each) => each.at > since)].sort((a, b) => a.at - b.at);
+  }
+
   add(entries) {
     for (const each of entries) {
       if (!this.entries.has(each.conversation_id)) this.entries.set(each.conversation_id, []);
       this.entries.get(each.conversation_id).push(each);
     }
     const mine = entries.filter((each) => each.conversation_id === this.conversation);
-    if (mine.length) this.append(mine);
+    if (mine.length) this.append(mine, !this.last);
   }
 
   show(conversation, head) {
@@ -89,20 +104,23 @@ export class Timeline {
     if (!width || (!anyway && width === this.drawnWidth)) return;
     this.drawnWidth = width;
     this.start(width);
-    this.append(this.entries.get(this.conversation) ?? [], true);
+    this.append(this.story(), true);
   }
 
   // --- drawing ---
 
   start(width) {
     const narrow = width < 430;
-    const gutter = narrow ? 40 : 54;
-    const lane = Math.max(34, Math.min(74, (width * 0.44) / 4));
+    const gutter = narrow ? 44 : 52;
+    const lane = narrow ? 38 : Math.max(46, Math.min(78, (width * 0.44) / 4));
+    this.place.classList.toggle("narrow", narrow);
     this.laneAt = LANES.map((_, index) => gutter + lane * (index + 0.5));
     this.labelAt = gutter + lane * 4 + 16;
     this.width = width;
     this.end = 14;
+    this.bandEnd = 0;
     this.last = null;
+    this.growing = null;
     this.back = draw("g", { class: "lanes" });
     this.band = draw("g", { class: "band" });
     this.arrows = draw("g", { class: "arrows" });
@@ -113,7 +131,7 @@ export class Timeline {
     this.place.replaceChildren(this.svg);
     this.laneNames.replaceChildren(...LANES.map((name, index) => {
       const shown = make("span", { class: `lane-name ${name}` },
-        [(lane < 60 ? SHORT_NAMES : LANE_NAMES)[index]]);
+        [(lane < 74 ? SHORT_NAMES : LANE_NAMES)[index]]);
       shown.style.left = `${this.laneAt[index]}px`;
       shown.style.width = `${lane}px`;
       return shown;
@@ -125,10 +143,10 @@ export class Timeline {
     if (!this.svg) return;
     const near = this.place.scrollHeight - this.place.scrollTop - this.place.clientHeight < 80;
     this.tail?.remove();
-    for (const entry of entries) this.row(entry, atOnce);
+    for (const each of entries) each.what ? this.moment(each) : this.row(each, atOnce);
     this.finish();
     if (near || atOnce) this.place.scrollTop = this.place.scrollHeight;
-    const newest = this.rows.lastElementChild;
+    const newest = [...this.rows.querySelectorAll(".entry")].at(-1);
     const focused = this.rows.contains(document.activeElement);
     if (newest && !focused) {
       for (const each of this.rows.querySelectorAll('[tabindex="0"]')) each.setAttribute("tabindex", "-1");
@@ -140,7 +158,7 @@ export class Timeline {
   row(entry, atOnce) {
     const silence = this.last ? entry.at - this.last.at : 0;
     const extra = silence > 1.5 ? Math.min(40, 9 * Math.log2(1 + silence)) : 0;
-    const y = this.end + (this.last ? ROW + extra : 10);
+    const y = this.end + (this.last ? ROW + extra : 14);
     if (extra > 15) this.silence(silence, (this.end + y) / 2);
     this.bandTo(entry, y);
     this.turn(entry, y);
@@ -150,26 +168,53 @@ export class Timeline {
     this.last = entry;
   }
 
-  silence(seconds, y) {
-    const words = seconds < 90 ? `${seconds.toFixed(seconds < 10 ? 1 : 0)} s` : `${Math.round(seconds / 60)} min`;
-    this.back.append(draw("text", { x: this.laneAt[0] - 27, y: y + 3, class: "silence" }, [words]));
+  moment({ at, what }) {
+    const y = this.end + ROW - 3;
+    this.stretch(this.last.state_after, this.bandEnd, y);
+    this.bandEnd = this.end = y;
+    const words = { started: "the bot is started", killed: "the bot is killed", ended: "the bot ended" };
+    this.rows.append(draw("g", { class: `moment ${what}`, role: "listitem", "aria-label": `${clock(at)}, ${words[what]}` }, [
+      draw("line", { x1: 8, x2: this.labelAt - 14, y1: y, y2: y }),
+      draw("text", { x: this.labelAt, y: y + 4, class: "label" }, [words[what]]),
+    ]));
   }
 
-  // The band from the last event to this one, and its way into another lane.
+  silence(seconds, y) {
+    const words = seconds < 90 ? `${seconds.toFixed(seconds < 10 ? 1 : 0)} s` : `${Math.round(seconds / 60)} min`;
+    this.back.append(draw("text", { x: this.laneAt[0] - 27, y: y + 4, class: "silence" }, [words]));
+  }
+
+  // The band from the last event to this one, and its way into another lane. A stretch of one
+  // state is one line that grows.
   bandTo(entry, y) {
-    const before = entry.state_before;
-    if (this.last) this.band.append(this.piece(this.last.state_after, this.end, y));
-    const [from, to] = [laneOf(before), laneOf(entry.state_after)];
-    if (from !== to && this.last) {
-      const [x0, x1] = [this.laneAt[from], this.laneAt[to]];
-      this.band.append(draw("path", {
-        d: `M${x0} ${y - 9}C${x0} ${y + 4} ${x1} ${y - 4} ${x1} ${y + 9}`,
-        class: `turning ${entry.state_after}`,
-      }));
-      this.back.append(
-        draw("line", { x1: this.laneAt[0] - 20, x2: this.width - 8, y1: y + 15, y2: y + 15, class: "epoch-line" }),
-        draw("text", { x: this.width - 10, y: y + 11, class: "epoch" }, [`epoch ${entry.epoch}`]));
+    const turns = laneOf(entry.state_before) !== laneOf(entry.state_after);
+    const reach = turns ? y - TURN : y;
+    if (!this.last) {
+      if (turns) this.stretch(entry.state_before, y - TURN - 6, reach);
+    } else {
+      this.stretch(this.last.state_after, this.bandEnd, reach);
     }
+    this.bandEnd = y;
+    if (!turns) return;
+    const [x0, x1] = [entry.state_before, entry.state_after].map((each) => this.laneAt[laneOf(each)]);
+    this.bandEnd = y + TURN;
+    this.band.append(draw("path", {
+      d: `M${x0} ${y - TURN}C${x0} ${y + 5} ${x1} ${y - 5} ${x1} ${y + TURN}`,
+      class: `turning ${entry.state_after}`,
+    }));
+    this.back.append(
+      draw("line", { x1: 8, x2: this.width - 8, y1: y + 18, y2: y + 18, class: "epoch-line" }),
+      draw("text", { x: 8, y: y + 14.5, class: "epoch" }, [`epoch ${entry.epoch}`]));
+  }
+
+  stretch(state, from, to) {
+    if (this.growing?.state === state && this.growing.to === from) {
+      this.growing.line.setAttribute("y2", to);
+    } else {
+      this.growing = { state, line: this.piece(state, from, to) };
+      this.band.append(this.growing.line);
+    }
+    this.growing.to = to;
   }
 
   piece(state, from, to) {
@@ -239,7 +284,7 @@ export class Timeline {
     const bottom = this.end + 34;
     this.tail = draw("g");
     if (state) {
-      const piece = this.piece(state, this.end, bottom);
+      const piece = this.piece(state, this.bandEnd, bottom);
       if (AT_WORK.includes(state)) piece.classList.add("at-work");
       this.tail.append(piece);
     }
@@ -290,13 +335,13 @@ export class Timeline {
   // Marks the events of one message while the phone's bubble is pointed at.
   mark(clientId) {
     const wanted = clientId.split("#")[0];
-    for (const row of this.rows.children) {
+    for (const row of this.rows.querySelectorAll(".entry")) {
       row.classList.toggle("marked", Boolean(wanted) && row.entry.client_message_id === wanted);
     }
   }
 
   walk(event) {
-    const rows = [...this.rows.children];
+    const rows = [...this.rows.querySelectorAll(".entry")];
     const at = rows.indexOf(document.activeElement);
     const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
     if (at < 0 || next === undefined || !rows[next]) return;
