@@ -62,6 +62,7 @@ export class Timeline {
     this.moments = []; // of the bot's process: started, killed, ended
     this.conversation = "";
     this.drawnWidth = 0;
+    this.rows = draw("g"); // replaced once there is room to draw in
     new ResizeObserver(() => this.redraw()).observe(place);
     place.addEventListener("keydown", (event) => this.walk(event));
   }
