@@ -7,7 +7,10 @@ from tests.browser.scene import PATIENCE, Scene
 
 pytestmark = pytest.mark.browser
 
-FOCUSED = "document.activeElement.textContent + '|' + (document.activeElement.id || '')"
+FOCUSED = """() => {
+  const at = document.activeElement;
+  return at.matches("button, textarea, g") ? `${at.textContent}|${at.id}` : "";
+}"""
 
 
 @pytest.mark.parametrize("viewport", [ViewportSize(width=360, height=700)])

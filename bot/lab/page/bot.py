@@ -1,6 +1,7 @@
 """The bot of the demo: the real one, with the demo's memory. Ends on SIGTERM or with its parent.
 
-`python -m bot.lab.page.bot`, in a folder of its own, with the settings in its environment.
+`python -m bot.lab.page.bot PARENT`, in a folder of its own, with the settings in its environment.
+PARENT is the demo's process id: the demo could be gone before this one has begun to watch it.
 """
 
 import asyncio
@@ -28,7 +29,7 @@ async def _until_stopped(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    endings = [asyncio.create_task(stop.wait()), asyncio.create_task(parent_gone())]
+    endings = [asyncio.create_task(stop.wait()), asyncio.create_task(parent_gone(int(sys.argv[1])))]
     serving = asyncio.create_task(_serve(settings))
     await asyncio.wait({*endings, serving}, return_when=asyncio.FIRST_COMPLETED)
     for task in (*endings, serving):

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -46,6 +47,7 @@ class BotProcess:
                 sys.executable,
                 "-m",
                 "bot.lab.page.bot",
+                str(os.getpid()),
                 cwd=self._folder,
                 env={**self._environment, "PYTHONPATH": _import_path(self._environment)},
                 stdin=asyncio.subprocess.DEVNULL,
