@@ -4,11 +4,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
 
+from bot.core.events import Event
+from bot.core.states import State
 from bot.errors import Misconfigured
 from bot.lab.page import people
 from bot.lab.page.forgetful import LAG_SECONDS, ForgetfulBackend
@@ -125,6 +127,13 @@ def test_the_page_names_no_address_elsewhere() -> None:
         words = path.read_text(encoding="utf-8").replace('"', " ").replace("`", " ").split()
         addresses = {word for word in words if "://" in word and "${" not in word}
         assert addresses <= allowed, path.name
+
+
+def test_the_timeline_has_words_for_every_event_and_a_colour_for_every_state() -> None:
+    said = (FILES / "timeline.js").read_text(encoding="utf-8")
+    assert [each.__name__ for each in get_args(Event) if f"  {each.__name__}: (" not in said] == []
+    drawn = (FILES / "timeline.css").read_text(encoding="utf-8")
+    assert [state for state in State if f".{state}" not in drawn] == []
 
 
 async def test_switches_act_and_are_shown(caller: Caller) -> None:

@@ -9,6 +9,7 @@ import contextlib
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from bot import app
@@ -39,7 +40,8 @@ async def _until_stopped(settings: Settings) -> None:
 
 
 async def _serve(settings: Settings) -> None:
-    async with app.opened(settings, memory_through=_forgetful) as running:
+    parts = replace(app.EARNEST, memory_backend=_forgetful)
+    async with app.opened(settings, parts=parts) as running:
         await running.run()
 
 
