@@ -61,11 +61,22 @@ def doctor() -> None:
 
 
 @app.command()
-def demo() -> None:
-    """Chat with the bot in this terminal: no account, token or key needed."""
+def demo(
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
+    ] = True,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Serve the page at this port; by default any free."),
+    ] = None,
+    terminal: Annotated[
+        bool, typer.Option("--terminal", help="Chat in this terminal instead.")
+    ] = False,
+) -> None:
+    """Try the bot in the browser: no account, token or key needed; nothing leaves this machine."""
     from bot.lab import demo as show
 
-    raise typer.Exit(show.run())
+    raise typer.Exit(show.run(browser=browser, port=port, terminal=terminal))
 
 
 @app.command()

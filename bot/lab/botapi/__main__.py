@@ -18,12 +18,20 @@ from bot.lab.botapi.world import LAB_TOKEN
 PARENT_CHECK_SECONDS = 1.0  # where the system cannot tell us
 
 
-async def parent_gone() -> None:
-    """Return when the parent process has ended."""
-    parent = os.getppid()
+async def parent_gone(parent: int = 0) -> None:
+    """Return when the parent process has ended.
+
+    Without `parent`, its id, one that died before this was called is not noticed.
+    """
+    parent = parent or os.getppid()
     if sys.platform == "linux":
         gone = asyncio.Event()
-        watched = os.pidfd_open(parent)
+        try:
+            watched = os.pidfd_open(parent)
+        except ProcessLookupError:
+            return
+        if os.getppid() != parent:
+            gone.set()
         loop = asyncio.get_running_loop()
         loop.add_reader(watched, gone.set)
         try:

@@ -135,6 +135,8 @@ class UpdateQueue:
         finally:
             if self._poll is mine:
                 self._poll = None
+            if mine.done():
+                mine.exception()  # taken note of, also if the client left at the same moment
 
     async def _wait(self, ended: asyncio.Future[None], limit: int, timeout: float) -> list[Json]:
         loop = asyncio.get_running_loop()
