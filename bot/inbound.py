@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from logging import DEBUG
 from typing import Any, assert_never
 
@@ -70,6 +71,14 @@ CLOSE_SECONDS = 1.0
 UPDATE_KINDS = ("message", "edited_message", "callback_query", "my_chat_member")
 
 
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An update, read; `raw` writes it out in full, in case it cannot be handled."""
+
+    incoming: Incoming
+    raw: Callable[[], str]
+
+
 @dataclass(slots=True)
 class _Answers:
     """Answers to presses, given once the transaction is committed: best effort."""
@@ -104,22 +113,27 @@ class Inbound:
 
     async def accept(self, updates: Sequence[telegram.Update]) -> None:
         """Take updates, in order, in one transaction. Once this returns they may be confirmed."""
-        parsed = [parse(update, self._bot_username) for update in updates]
-        owners = {each.update_id for each in parsed if self._proves_owner(each)}
+        await self.take(
+            [Arrival(parse(each, self._bot_username), partial(_raw, each)) for each in updates]
+        )
+
+    async def take(self, arrivals: Sequence[Arrival]) -> None:
+        """The same with updates that were read already."""
+        owners = {each.incoming.update_id for each in arrivals if self._proves_owner(each.incoming)}
         at = self._clock()
 
         def take(sql: Sql, aftermath: Aftermath) -> _Answers:
             answers = _Answers()
-            for update, incoming in zip(updates, parsed, strict=True):
-                if inbox.add(sql, incoming.update_id, at):
-                    owner = incoming.update_id in owners
-                    self._take(sql, aftermath, answers, update, incoming, at, owner=owner)
+            for arrival in arrivals:
+                if inbox.add(sql, arrival.incoming.update_id, at):
+                    owner = arrival.incoming.update_id in owners
+                    self._take(sql, aftermath, answers, arrival, at, owner=owner)
             return answers
 
         answers = await self._coordinator.transact(take)
         for callback_id, text in answers.presses:
             self._afterwards(self._messenger.answer_press(callback_id, text))
-        for each in parsed:
+        for each in (arrival.incoming for arrival in arrivals):
             if isinstance(each, IncomingMessage) and each.update_id in owners:
                 self._afterwards(self._welcome_owner(each.user_id))
 
@@ -149,12 +163,13 @@ class Inbound:
         sql: Sql,
         aftermath: Aftermath,
         answers: _Answers,
-        update: telegram.Update,
-        incoming: Incoming,
+        arrival: Arrival,
         at: float,
         *,
         owner: bool,
     ) -> None:
+        incoming = arrival.incoming
+
         def take(inner: Sql) -> Taken:
             match incoming:
                 case IncomingMessage():
@@ -173,7 +188,7 @@ class Inbound:
         except StoreUnavailable:
             raise  # the database's trouble is not the update's
         except Exception as error:
-            inbox.mark(sql, incoming.update_id, Taken.PARKED, _raw(update))
+            inbox.mark(sql, incoming.update_id, Taken.PARKED, arrival.raw())
             log.error(
                 "update_parked",
                 update_id=incoming.update_id,
@@ -182,7 +197,7 @@ class Inbound:
             )
             return
         if outcome is Taken.PARKED:
-            inbox.mark(sql, incoming.update_id, outcome, _raw(update))
+            inbox.mark(sql, incoming.update_id, outcome, arrival.raw())
         elif outcome is Taken.IGNORED:
             inbox.mark(sql, incoming.update_id, outcome)
 
