@@ -305,9 +305,9 @@ async def _prepare(
             meta.set_owner(sql, settings.owner_id)
         if alone:  # whoever held something is dead
             leases.expire_others(sql, holder)
-            outbox.free_claims(sql)
+            outbox.free_claims(sql, now)
             work.free_claims(sql, now, settings.debounce_cap)
-            memory_outbox.free_claims(sql)
+            memory_outbox.free_claims(sql, now)
 
     await database.transact(prepare)
 

@@ -112,6 +112,12 @@ class Settings(BaseSettings):
         le=1000,
         allow_inf_nan=False,
     )
+    telegram_late_seconds: float = seconds(
+        60.0,
+        "How long Telegram may take over a message that it never answered for. One that is not"
+        " found by then is sent again.",
+        at_most=3600,
+    )
 
     # Model
     model_base_url: HttpUrl = setting(

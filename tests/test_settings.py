@@ -99,6 +99,7 @@ WRONG = {
     "TELEGRAM_WEBHOOK_LISTEN": "localhost",
     "TELEGRAM_PROXY": "proxy:3128",
     "TELEGRAM_MESSAGES_PER_SECOND": "0",
+    "TELEGRAM_LATE_SECONDS": "-1",
     "MODEL_BASE_URL": "ftp://example.org",
     "MODEL_API_KEY": "key with spaces",
     "MODEL_NAME": "two words",

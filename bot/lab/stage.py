@@ -255,6 +255,7 @@ async def serve_stage(kind: type[S], folder: Path, **changes: object) -> AsyncIt
             "access": "public",
             "database_url": f"sqlite:///{folder}/dabir.db",
             "debounce_quiet": QUIET,
+            "telegram_late_seconds": 0,
             "debounce_cap": 0.4,
             **changes,
         }

@@ -4,13 +4,16 @@ Rule 1: a row is marked as on the wire, and that is committed, before the reques
 Rule 2: only when it is certain that nothing was sent is a send repeated.
 Rule 3: when it is not known whether a message arrived, nothing else is sent to that chat until it
         is known (bot/telegram/probing.py) or given up.
-Rule 4: a chat that must wait, for whatever reason, holds up no other chat.
+Rule 4: that a message did not arrive is believed only after LATE_SECONDS of watching, counted by
+        a clock that does not jump: a request that nobody waits for any more may still arrive.
+Rule 5: a chat that must wait, for whatever reason, holds up no other chat.
 """
 
 import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 
 import structlog
 
@@ -44,11 +47,16 @@ from bot.telegram.texts import phrase
 
 log = structlog.get_logger(__name__)
 
-CLAIM_SECONDS = 60.0  # longer than any request can take; see sender.py for its time-outs
-START_SECONDS = 20.0  # a sender that was held up longer between claim and request gives up
+CLAIM_SECONDS = 60.0  # longer than START_SECONDS and any request; see sender.py for its time-outs
+START_SECONDS = 10.0  # a sender that was held up longer between claim and request gives up
+LATE_SECONDS = CLAIM_SECONDS  # so long after it began a request may still take effect at Telegram
+MOST_WATCHED = 1000
 RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 PROBE_SECONDS = (2.0, 3.0, 5.0, 10.0, 30.0, 60.0, 60.0, 60.0, 60.0, 60.0)
 MOST_CHATS = 200
+
+
+_Request: TypeAlias = tuple[str, int]  # the message, and which attempt to send it
 
 
 class Delivery:
@@ -65,6 +73,7 @@ class Delivery:
         clock: Callable[[], float],
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        late_seconds: float = LATE_SECONDS,
     ) -> None:
         self._database = database
         self._coordinator = coordinator
@@ -76,6 +85,8 @@ class Delivery:
         self._clock = clock
         self._monotonic = monotonic  # for spans of time: it never jumps
         self._sleep = sleep
+        self._late_seconds = late_seconds
+        self._watched_since: dict[_Request, float] = {}  # made by this process, or looked for
         self._busy: set[int] = set()  # chats that are being drained
         self._handed: dict[int, deque[Claimed]] = {}  # claimed already, to be sent first
 
@@ -114,6 +125,7 @@ class Delivery:
         self._busy.add(chat_id)
         try:
             while (claimed := await self._next(chat_id)) is not None:
+                self._watch(claimed)
                 if claimed.status is Status.SENDING:
                     await self._send(claimed)
                 else:
@@ -144,6 +156,15 @@ class Delivery:
             return claimed
 
         return await self._coordinator.transact(claim)
+
+    def _watch(self, claimed: Claimed) -> None:
+        """From when on this process knows of the request that may still arrive."""
+        now = self._monotonic()
+        if len(self._watched_since) > MOST_WATCHED:
+            recent = now - self._late_seconds
+            watched = self._watched_since.items()
+            self._watched_since = {each: since for each, since in watched if since > recent}
+        self._watched_since.setdefault(_request_of(claimed), now)
 
     # --- sending ----------------------------------------------------------------------------------
 
@@ -345,7 +366,7 @@ class Delivery:
             case Found(message_id):
                 await self._confirmed(claimed, message_id)
             case Absent():
-                await self._disproved(claimed)
+                await self._absent(claimed)
             case Unproven(reason):
                 await self._still_unknown(claimed, reason)
 
@@ -371,6 +392,8 @@ class Delivery:
         if candidates is None:
             return Unproven("too many ids to look at")
         finding = await find(self._messenger, chat_id, part, candidates)
+        if isinstance(finding, Unproven) and finding.leftover:  # it must not be taken for the part
+            await self._lines.note(chat_id, finding.leftover)
         if isinstance(finding, Found) and claimed.looked_before:
             later = [each for each in candidates if each > finding.message_id]
             await self._lines.sweep(chat_id, later)  # notices whose senders died
@@ -385,6 +408,18 @@ class Delivery:
 
         await self._coordinator.transact(settle)
         log.info("delivery_confirmed", id=claimed.outgoing.id)
+
+    async def _absent(self, claimed: Claimed) -> None:
+        """It is not there yet. Once it cannot come any more, that is proof."""
+        since = self._watched_since[_request_of(claimed)]
+        left = since + self._late_seconds - self._monotonic()
+        if left <= 0:
+            await self._disproved(claimed)
+            return
+        at = self._clock()
+        await self._database.transact(
+            lambda sql: outbox.settle(sql, claimed, Status.UNKNOWN, at, not_before=at + left)
+        )
 
     async def _disproved(self, claimed: Claimed) -> None:
         at = self._clock()
@@ -428,6 +463,10 @@ class Delivery:
 
         await self._coordinator.transact(settle)
         log.warning("delivery_unresolved", id=out.id)
+
+
+def _request_of(claimed: Claimed) -> _Request:
+    return claimed.outgoing.id, claimed.attempts
 
 
 def _at(delays: tuple[float, ...], index: int) -> float:
