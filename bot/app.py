@@ -222,6 +222,7 @@ async def opened(
             lines=lines,
             pace=Pace(max(1, round(settings.telegram_messages_per_second))),
             clock=clock,
+            late_seconds=settings.telegram_late_seconds,
         )
         access = Access(
             settings.access,

@@ -59,7 +59,12 @@ UPDATE memory_outbox
 SET due_at = :due_at, state = CASE WHEN state = 'uploaded' THEN 'uploaded' ELSE 'pending' END
 WHERE due_at = :claim AND (namespace, line_id) IN (VALUES {rows})
 """
-FREE_CLAIMS = "UPDATE memory_outbox SET state = 'pending', due_at = 0 WHERE state = 'running'"
+FREE_CLAIMS = """
+UPDATE memory_outbox
+SET state = CASE WHEN state = 'uploaded' THEN 'uploaded' ELSE 'pending' END, due_at = 0,
+    uploaded_at = CASE WHEN uploaded_at > :now THEN :now ELSE uploaded_at END
+WHERE due_at > 0
+"""
 REMOVE_PROVEN = "DELETE FROM memory_outbox WHERE (namespace, line_id) IN (VALUES {rows})"
 PROVE = """
 INSERT INTO memory_proofs AS known (namespace, turn, page, ordinals) VALUES {rows}
@@ -149,9 +154,10 @@ def claim(sql: Sql, now: float, until: float, most: int) -> tuple[Waiting, ...]:
     return tuple(waiting for row in rows if (waiting := _waiting(row)) is not None)
 
 
-def free_claims(sql: Sql) -> None:
-    """Hand over at once what a dead pass had taken. Only where it is sure that none is alive."""
-    sql.run(FREE_CLAIMS)
+def free_claims(sql: Sql, now: float) -> None:
+    """Hand over at once what a dead pass had taken, and do not wait for a time that a wrong clock
+    may have set. Only where it is sure that no pass is alive."""
+    sql.run(FREE_CLAIMS, {"now": now})
 
 
 def _waiting(row: Row) -> Waiting | None:

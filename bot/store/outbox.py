@@ -94,6 +94,11 @@ FROM outbox WHERE status IN ('pending', 'sending', 'unknown')
 FREE_CLAIMS = """
 UPDATE outbox SET claimed_until = 0 WHERE status IN ('sending', 'unknown') AND claimed_until > 0
 """
+# A clock that was set back meanwhile must not keep for hours what waits for its time.
+PULL_WAITS = """
+UPDATE outbox SET not_before = :now
+WHERE status IN ('pending', 'sending', 'unknown') AND not_before > :now
+"""
 HEAD = """
 SELECT id, conversation_id, chat_id, author, payload, epoch, turn_id, status, attempts, probes,
  not_before, claimed_until, claim, low_id
@@ -184,9 +189,10 @@ def due_chats(sql: Sql, now: float, most: int) -> Sequence[int]:
     return [row[0] for row in sql.rows(DUE_CHATS, {"now": now, "most": most})]
 
 
-def free_claims(sql: Sql) -> None:
-    """Give back what a dead process had claimed, so that its doubt is settled at once."""
+def free_claims(sql: Sql, now: float) -> None:
+    """Give back what a dead process had claimed; whatever waits is tried at once."""
     sql.run(FREE_CLAIMS)
+    sql.run(PULL_WAITS, {"now": now})
 
 
 def next_due(sql: Sql, now: float) -> float | None:
