@@ -91,4 +91,11 @@ class Indicator:
         for task in posting:
             message_id = await task
             if message_id:
-                await self._lines.remove(chat_id, message_id)
+                await self._remove(chat_id, message_id)
+
+    async def _remove(self, chat_id: int, message_id: int) -> None:
+        try:
+            await self._lines.remove(chat_id, message_id)
+        except DabirError as error:  # it is on record: it is removed later
+            cause = type(error).__name__
+            log.info("status_line_stays_for_now", chat_id=chat_id, cause=cause)
