@@ -51,5 +51,5 @@ class Signals:
             self.commands.ring()
         if aftermath.memory:
             self.memory.ring()
-        for conversation_id in aftermath.cancelled:
+        for conversation_id in sorted(aftermath.cancelled):
             self.cancel_generation(conversation_id)
