@@ -113,7 +113,7 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
     )
     telegram_late_seconds: float = seconds(
-        60.0,
+        10.0,
         "How long Telegram may take over a message that it never answered for. One that is not"
         " found by then is sent again.",
         at_most=3600,

@@ -181,9 +181,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         failed = (
             task
             for task in self.tasks
-            if task.done()
-            and task._log_traceback
-            and (task.machine is None or task.machine.alive)
+            if task.done() and task._log_traceback and (task.machine is None or task.machine.alive)
         )
         return [f"{task.get_coro().__qualname__}: {task.exception()!r}" for task in failed]  # type: ignore[union-attr]
 
