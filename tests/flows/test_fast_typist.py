@@ -56,13 +56,22 @@ async def test_a_message_during_generation_is_covered_by_the_one_reply(live: Sta
 
 async def test_a_typist_who_never_stops_is_answered_all_the_same(live: Stage) -> None:
     await live.opt_in()
+    await live.shows(USER, "is on")
     live.model.configure(latency_seconds=0.3)
-    typing = asyncio.create_task(type_out(live, [f"line {n}" for n in range(60)], 0.1))
-    answers = 3  # the notice of the choice, the word that the AI is on, and an answer
-    await live.until(lambda: len(live.from_bot(USER)) >= answers or None)
-    assert not typing.done(), "the first answer came while the user was still typing"
-    await typing
-    await live.covered(60, timeout=20)
+    answered = asyncio.Event()
+
+    async def type_until_answered() -> int:
+        lines = 0
+        while not answered.is_set():
+            live.telegram.user_sends(USER, f"line {lines}")
+            lines += 1
+            await asyncio.sleep(0.1)
+        return lines
+
+    typing = asyncio.create_task(type_until_answered())
+    await live.shows(USER, "line", timeout=40)
+    answered.set()
+    await live.covered(await typing, timeout=40)
 
 
 async def test_a_paste_that_telegram_splits_is_one_turn(live: Stage) -> None:
