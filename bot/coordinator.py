@@ -7,7 +7,7 @@ conversation never interleave, in however many processes.
 import asyncio
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from bot.core.events import Event, HumanClaimed, HumanMessaged, HumanReleased, HumanTransferred
 from bot.core.reducer import Outcome, Step, reduce
@@ -57,7 +57,9 @@ class Coordinator:
 
         Both happen, or neither, also if the caller is cancelled meanwhile.
         """
-        return await asyncio.shield(asyncio.ensure_future(self._transact(work)))
+        committing = asyncio.ensure_future(self._transact(work))
+        committing.add_done_callback(_looked_at)
+        return await asyncio.shield(committing)
 
     async def _transact(self, work: Callable[[Sql, Aftermath], T]) -> T:
         def unit(sql: Sql) -> tuple[T, Aftermath]:
@@ -134,6 +136,12 @@ def _entry(before: Conversation, step: Step, event: Event, note: str) -> journal
         client_message_id=client_message_id(before.id, turn_id) if replying else "",
         note=note or _note(event),
     )
+
+
+def _looked_at(committing: "asyncio.Future[Any]") -> None:
+    """A failure whose caller was cancelled meanwhile is nobody's: asyncio must not report it."""
+    if not committing.cancelled():
+        committing.exception()
 
 
 class _NoTurn:

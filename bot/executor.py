@@ -29,7 +29,7 @@ from bot.core.events import (
 )
 from bot.core.reducer import Outcome
 from bot.core.states import Conversation, Turn
-from bot.errors import ModelFailed, ModelFailure
+from bot.errors import ModelFailed, ModelFailure, StoreUnavailable
 from bot.model.answering import Answerer, Draft
 from bot.model.port import BlockedDraft, Moderator, Passed, Unavailable, Verdict
 from bot.model.toolbox import ProposedLine, Recalled
@@ -102,7 +102,8 @@ class Executor:
                 while job is not None:
                     job = await self._carry_out(job)
         except BaseException:
-            await asyncio.shield(self._let_go(lease))
+            with suppress(StoreUnavailable):  # then it runs out; what led here must not get lost
+                await self._let_go(lease)
             raise
         finally:
             renewing.cancel()
