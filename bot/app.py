@@ -81,12 +81,16 @@ def _unchanged(backend: MemoryBackend) -> MemoryBackend:
     return backend
 
 
+# A pass over our own stores takes milliseconds; one that died is repeated after half a minute.
+MEMORY_PACE = memory_backoff.Pace(lease_seconds=30.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What the lab may put in place of a part. A bot in earnest runs with these defaults."""
 
     memory_backend: Callable[[MemoryBackend], MemoryBackend] = _unchanged
-    memory_pace: memory_backoff.Pace = field(default_factory=memory_backoff.Pace)
+    memory_pace: memory_backoff.Pace = MEMORY_PACE
     idle_seconds: float = 0.0  # 0: as fits the database
     status_after_seconds: float = STATUS_AFTER_SECONDS  # a longer answer is announced by a line
 

@@ -66,7 +66,8 @@ async def test_a_conversation_can_be_had(caller: Caller) -> None:
     assert (await caller.do("press", person=SAM, **pressed)).status_code == 200
     await caller.told("phone", "The AI assistant is on")
     assert (await caller.do("send", person=SAM, text="Who are you?")).status_code == 200
-    answered = await caller.told("phone", "I am the practice model")
+    await caller.told("phone", "I am the practice model")
+    answered = await caller.told("phone", "ai:tg:101:turn:msg-1")  # once it is known to be there
     reply = answered["messages"][-1]
     assert (reply["by"], reply["client_id"]) == ("ai", "ai:tg:101:turn:msg-1")
     journal = await caller.told("journal", "Delivered")

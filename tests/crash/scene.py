@@ -157,7 +157,7 @@ class Scene:
                 f"{user} is {self.ledger.rows(text)}, not {states}; {error}"
             ) from None
 
-    async def settled(self, timeout: float = 60) -> None:
+    async def settled(self, timeout: float = 100) -> None:
         """Wait until nothing is under way: no update, turn, message, timer or memory line."""
 
         def at_rest() -> bool | None:

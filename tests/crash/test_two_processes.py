@@ -4,9 +4,14 @@ import asyncio
 import signal
 from pathlib import Path
 
+import pytest
+
 from bot.lab.botapi import Telegram
 from tests.crash.process import BotProcess
 from tests.crash.scene import Scene, scene
+
+# What a killed process had claimed in PostgreSQL comes free only after a minute.
+pytestmark = pytest.mark.timeout(300)
 
 USERS = (31, 32, 33, 34)
 OTHER_POLLER = "another program is fetching updates with this token"
