@@ -202,11 +202,18 @@ def next_due(sql: Sql, now: float) -> float | None:
 
 
 def claim_head(
-    sql: Sql, chat_id: int, now: float, until: float, *, doubts: bool = True
+    sql: Sql,
+    chat_id: int,
+    now: float,
+    until: float,
+    *,
+    doubts: bool = True,
+    doubt_until: float = 0.0,
 ) -> Claimed | None:
     """Take the oldest open row of a chat, if it is due. None: nothing to do now.
 
     `doubts` False: only to send; a row whose arrival is in doubt is left to others.
+    `doubt_until`: until when a row in doubt is claimed, if that is another time than `until`.
     """
     row = sql.lock_row(HEAD, {"chat_id": chat_id})
     if row is None:
@@ -223,7 +230,8 @@ def claim_head(
         return Claimed(
             outgoing, Status.SENDING, claim + 1, attempts + 1, probes, begun[0], False, until
         )
-    if not doubts or sql.run(DOUBT, values) == 0:
+    until = doubt_until or until
+    if not doubts or sql.run(DOUBT, {**values, "until": until}) == 0:
         return None
     vanished = status == Status.SENDING
     return Claimed(outgoing, Status.UNKNOWN, claim + 1, attempts, probes, low_id, vanished, until)

@@ -13,6 +13,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeAlias
 
 import structlog
@@ -49,6 +50,7 @@ log = structlog.get_logger(__name__)
 
 CLAIM_SECONDS = 60.0  # longer than START_SECONDS and any request; see sender.py for its time-outs
 START_SECONDS = 10.0  # a sender that was held up longer between claim and request gives up
+DOUBT_SECONDS = 90.0  # a claim for finding out: many requests, none so late that it outlasts it
 LATE_SECONDS = CLAIM_SECONDS  # so long after it began a request may still take effect at Telegram
 MOST_WATCHED = 1000
 RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
@@ -150,7 +152,9 @@ class Delivery:
         now = self._clock()
 
         def claim(sql: Sql, aftermath: Aftermath) -> Claimed | None:
-            claimed = outbox.claim_head(sql, chat_id, now, now + CLAIM_SECONDS)
+            claimed = outbox.claim_head(
+                sql, chat_id, now, now + CLAIM_SECONDS, doubt_until=now + DOUBT_SECONDS
+            )
             if claimed is not None and claimed.fresh_doubt:  # its sender died or was paused
                 self._step(sql, claimed, DeliveryTimedOut, aftermath)
             return claimed
@@ -194,7 +198,7 @@ class Delivery:
 
     async def _request(self, claimed: Claimed) -> int:
         what = payload.read(claimed.outgoing.payload)
-        if self._clock() > claimed.until - CLAIM_SECONDS + START_SECONDS:
+        if not self._may_begin(claimed):
             raise RetryLater("this process was held up before the request")
         chat_id = claimed.outgoing.chat_id
         match what:
@@ -202,6 +206,10 @@ class Delivery:
                 return await self._messenger.send(chat_id, part)
             case CopyOf(from_chat_id, message_id):
                 return await self._messenger.copy(chat_id, from_chat_id, message_id)
+
+    def _may_begin(self, claimed: Claimed) -> bool:
+        """Whether a request that begins now ends before somebody else may claim the message."""
+        return self._clock() <= claimed.until - CLAIM_SECONDS + START_SECONDS
 
     async def _arrived(self, claimed: Claimed, message_id: int) -> None:
         at = self._clock()
@@ -367,8 +375,8 @@ class Delivery:
                 await self._confirmed(claimed, message_id)
             case Absent():
                 await self._absent(claimed)
-            case Unproven(reason):
-                await self._still_unknown(claimed, reason)
+            case Unproven(reason, leftover):
+                await self._still_unknown(claimed, reason, leftover=leftover)
 
     async def _probe(self, claimed: Claimed, part: Part) -> Finding:
         """Post a notice, whose id is an upper bound, look between, remove the notice."""
@@ -391,9 +399,8 @@ class Delivery:
         candidates = candidate_ids(claimed.low_id, high, known)
         if candidates is None:
             return Unproven("too many ids to look at")
-        finding = await find(self._messenger, chat_id, part, candidates)
-        if isinstance(finding, Unproven) and finding.leftover:  # it must not be taken for the part
-            await self._lines.note(chat_id, finding.leftover)
+        may_go_on = partial(self._may_begin, claimed)
+        finding = await find(self._messenger, chat_id, part, candidates, may_go_on)
         if isinstance(finding, Found) and claimed.looked_before:
             later = [each for each in candidates if each > finding.message_id]
             await self._lines.sweep(chat_id, later)  # notices whose senders died
@@ -431,7 +438,10 @@ class Delivery:
         await self._coordinator.transact(settle)
         log.info("delivery_disproved", id=claimed.outgoing.id)
 
-    async def _still_unknown(self, claimed: Claimed, reason: str, *, counts: bool = True) -> None:
+    async def _still_unknown(
+        self, claimed: Claimed, reason: str, *, counts: bool = True, leftover: int = 0
+    ) -> None:
+        """`leftover`: a message that says the same by mistake and must not be taken for it."""
         if counts and claimed.probes + 1 >= len(PROBE_SECONDS):
             await self._unresolved(claimed)
             return
@@ -439,8 +449,12 @@ class Delivery:
         later = at + _at(PROBE_SECONDS, claimed.probes + 1)
 
         def settle(sql: Sql) -> None:
-            if outbox.settle(sql, claimed, Status.UNKNOWN, at, not_before=later) and counts:
+            if not outbox.settle(sql, claimed, Status.UNKNOWN, at, not_before=later):
+                return  # whoever has it now may have taken the leftover for the message
+            if counts:
                 outbox.count_probe(sql, claimed)
+            if leftover:
+                self._lines.put_down(sql, claimed.outgoing.chat_id, leftover)
 
         await self._database.transact(settle)
         log.info("delivery_still_unknown", id=claimed.outgoing.id, cause=reason)

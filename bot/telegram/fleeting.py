@@ -88,15 +88,19 @@ class Fleeting:
 
     async def note(self, chat_id: int, message_id: int, *, instead_of: int | None = None) -> None:
         """Put on record that this message of ours is to be removed."""
-        values = {"chat_id": chat_id, "message_id": message_id, "at": self._clock()}
 
         def write(sql: Sql) -> None:
             if instead_of is not None:
                 sql.run(REMOVE, {"chat_id": chat_id, "message_id": instead_of})
-            sql.run(ADD, values)
-            outbox.know_id(sql, chat_id, message_id)
+            self.put_down(sql, chat_id, message_id)
 
         await self._database.transact(write)
+
+    def put_down(self, sql: Sql, chat_id: int, message_id: int) -> None:
+        """`note` inside a transaction."""
+        values = {"chat_id": chat_id, "message_id": message_id, "at": self._clock()}
+        sql.run(ADD, values)
+        outbox.know_id(sql, chat_id, message_id)
 
     async def remove(self, chat_id: int, message_id: int) -> None:
         """Remove a line. If Telegram is not reached, `tidy` does it later."""

@@ -6,7 +6,7 @@ edited" (somebody else's). So the ids in which the message can be are tried in t
 text, entities and keyboard. See the design page, "Delivery on Telegram".
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -60,18 +60,34 @@ def candidate_ids(
     return tuple(ids)
 
 
+def _always() -> bool:
+    return True
+
+
 async def find(
-    messenger: Messenger, chat_id: int, part: Part, candidates: Sequence[int]
+    messenger: Messenger,
+    chat_id: int,
+    part: Part,
+    candidates: Sequence[int],
+    may_go_on: Callable[[], bool] = _always,
 ) -> Finding:
-    """Look for `part` in these ids, in ascending order. Safe to repeat."""
+    """Look for `part` in these ids, in ascending order. Safe to repeat.
+
+    `may_go_on` is asked before each request: once somebody else may have begun to look, an edit or
+    a removal of ours would spoil what they find.
+    """
     for message_id in sorted(candidates):
+        if not may_go_on():
+            return Unproven("this process was held up")
         try:
             outcome = await messenger.edit(chat_id, message_id, part)
         except (RetryLater, Refused, Unknown) as error:
             return Unproven(f"editing {message_id}: {type(error).__name__}")
         if outcome is EditOutcome.NOT_MODIFIED:
             return Found(message_id)
-        if outcome is EditOutcome.EDITED and not await _removed(messenger, chat_id, message_id):
+        if outcome is not EditOutcome.EDITED:
+            continue
+        if not may_go_on() or not await _removed(messenger, chat_id, message_id):
             # A message of ours that said something else, such as an old notice, says this now.
             return Unproven(f"deleting {message_id}", leftover=message_id)
     return Absent()

@@ -115,10 +115,10 @@ def _never(*ignored: Any, **more: Any) -> bool:
 
 
 def _claims_without_a_mark(
-    sql: Sql, chat_id: int, now: float, until: float, *, doubts: bool = True
+    sql: Sql, chat_id: int, now: float, until: float, **how: Any
 ) -> Claimed | None:
     """The request is made first, and only its answer is put down."""
-    claimed = _claim_head(sql, chat_id, now, until, doubts=doubts)
+    claimed = _claim_head(sql, chat_id, now, until, **how)
     if claimed is not None:
         unmarked = "UPDATE outbox SET status = 'pending', claimed_until = 0 WHERE id = :id"
         sql.run(unmarked, {"id": claimed.outgoing.id})
