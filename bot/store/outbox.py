@@ -124,6 +124,9 @@ UPDATE outbox SET status = :status, claimed_until = 0, not_before = :not_before,
  message_id = :message_id, settled_at = :at, payload = :payload
 WHERE id = :id AND claim = :claim AND status IN ('sending', 'unknown')
 """
+HOLDS = """
+SELECT 1 FROM outbox WHERE id = :id AND claim = :claim AND status IN ('sending', 'unknown')
+"""
 COUNT_PROBE = "UPDATE outbox SET probes = probes + 1 WHERE id = :id AND claim = :claim"
 KNOW_ID = """
 INSERT INTO chats AS known (chat_id, outbox_seq, last_message_id) VALUES (:chat_id, 0, :id)
@@ -262,6 +265,12 @@ def settle(
     if message_id:
         know_id(sql, claimed.outgoing.chat_id, message_id)
     return True
+
+
+def holds(sql: Sql, claimed: Claimed) -> bool:
+    """Whether nobody claimed the message after us; it stays so until this transaction ends."""
+    values = {"id": claimed.outgoing.id, "claim": claimed.claim}
+    return sql.lock_row(HOLDS, values) is not None
 
 
 def count_probe(sql: Sql, claimed: Claimed) -> None:

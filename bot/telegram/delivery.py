@@ -357,6 +357,7 @@ class Delivery:
         if isinstance(what, CopyOf):  # a copy says nothing that an edit could be compared with
             await self._unresolved(claimed)
             return
+        looked_at = self._monotonic()
         try:
             finding = await self._probe(claimed, what.part)
         except FloodWait as error:
@@ -374,9 +375,9 @@ class Delivery:
             case Found(message_id):
                 await self._confirmed(claimed, message_id)
             case Absent():
-                await self._absent(claimed)
-            case Unproven(reason, leftover):
-                await self._still_unknown(claimed, reason, leftover=leftover)
+                await self._absent(claimed, looked_at)
+            case Unproven(reason):
+                await self._still_unknown(claimed, reason)
 
     async def _probe(self, claimed: Claimed, part: Part) -> Finding:
         """Post a notice, whose id is an upper bound, look between, remove the notice."""
@@ -399,12 +400,29 @@ class Delivery:
         candidates = candidate_ids(claimed.low_id, high, known)
         if candidates is None:
             return Unproven("too many ids to look at")
-        may_go_on = partial(self._may_begin, claimed)
-        finding = await find(self._messenger, chat_id, part, candidates, may_go_on)
+        finding = await find(
+            self._messenger,
+            chat_id,
+            part,
+            candidates,
+            may_go_on=partial(self._may_begin, claimed),
+            put_down=partial(self._put_down, claimed),
+        )
         if isinstance(finding, Found) and claimed.looked_before:
             later = [each for each in candidates if each > finding.message_id]
             await self._lines.sweep(chat_id, later)  # notices whose senders died
         return finding
+
+    async def _put_down(self, claimed: Claimed, message_id: int) -> bool:
+        """Not if somebody else has taken over: they may have found it and taken it for ours."""
+
+        def put_down(sql: Sql) -> bool:
+            held = outbox.holds(sql, claimed)
+            if held:
+                self._lines.put_down(sql, claimed.outgoing.chat_id, message_id)
+            return held
+
+        return await self._database.transact(put_down)
 
     async def _confirmed(self, claimed: Claimed, message_id: int) -> None:
         at = self._clock()
@@ -416,10 +434,10 @@ class Delivery:
         await self._coordinator.transact(settle)
         log.info("delivery_confirmed", id=claimed.outgoing.id)
 
-    async def _absent(self, claimed: Claimed) -> None:
-        """It is not there yet. Once it cannot come any more, that is proof."""
+    async def _absent(self, claimed: Claimed, looked_at: float) -> None:
+        """It was not there yet. If it could not come any more by then, that is proof."""
         since = self._watched_since[_request_of(claimed)]
-        left = since + self._late_seconds - self._monotonic()
+        left = since + self._late_seconds - looked_at
         if left <= 0:
             await self._disproved(claimed)
             return
@@ -438,10 +456,7 @@ class Delivery:
         await self._coordinator.transact(settle)
         log.info("delivery_disproved", id=claimed.outgoing.id)
 
-    async def _still_unknown(
-        self, claimed: Claimed, reason: str, *, counts: bool = True, leftover: int = 0
-    ) -> None:
-        """`leftover`: a message that says the same by mistake and must not be taken for it."""
+    async def _still_unknown(self, claimed: Claimed, reason: str, *, counts: bool = True) -> None:
         if counts and claimed.probes + 1 >= len(PROBE_SECONDS):
             await self._unresolved(claimed)
             return
@@ -449,12 +464,8 @@ class Delivery:
         later = at + _at(PROBE_SECONDS, claimed.probes + 1)
 
         def settle(sql: Sql) -> None:
-            if not outbox.settle(sql, claimed, Status.UNKNOWN, at, not_before=later):
-                return  # whoever has it now may have taken the leftover for the message
-            if counts:
+            if outbox.settle(sql, claimed, Status.UNKNOWN, at, not_before=later) and counts:
                 outbox.count_probe(sql, claimed)
-            if leftover:
-                self._lines.put_down(sql, claimed.outgoing.chat_id, leftover)
 
         await self._database.transact(settle)
         log.info("delivery_still_unknown", id=claimed.outgoing.id, cause=reason)

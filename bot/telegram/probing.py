@@ -6,7 +6,7 @@ edited" (somebody else's). So the ids in which the message can be are tried in t
 text, entities and keyboard. See the design page, "Delivery on Telegram".
 """
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -31,7 +31,7 @@ class Unproven:
     """The question is open. `reason` is for the log.
 
     `leftover` (0: none) is another message of ours that now carries the text and could not be
-    removed; remove it before probing again.
+    removed; it must not be probed again before it is.
     """
 
     reason: str
@@ -64,17 +64,25 @@ def _always() -> bool:
     return True
 
 
+async def _nowhere(message_id: int) -> bool:
+    return True
+
+
 async def find(
     messenger: Messenger,
     chat_id: int,
     part: Part,
     candidates: Sequence[int],
+    *,
     may_go_on: Callable[[], bool] = _always,
+    put_down: Callable[[int], Awaitable[bool]] = _nowhere,
 ) -> Finding:
     """Look for `part` in these ids, in ascending order. Safe to repeat.
 
     `may_go_on` is asked before each request: once somebody else may have begun to look, an edit or
-    a removal of ours would spoil what they find.
+    a removal of ours would spoil what they find. `put_down` records an id that says the same by
+    mistake, before it is removed: whoever looks next must not take it for the part, since its
+    removal may take effect late. False: somebody else looks already, so it stays.
     """
     for message_id in sorted(candidates):
         if not may_go_on():
@@ -87,8 +95,10 @@ async def find(
             return Found(message_id)
         if outcome is not EditOutcome.EDITED:
             continue
-        if not may_go_on() or not await _removed(messenger, chat_id, message_id):
-            # A message of ours that said something else, such as an old notice, says this now.
+        # A message of ours that said something else, such as an old notice, says this now.
+        if not await put_down(message_id) or not may_go_on():
+            return Unproven("this process was held up", leftover=message_id)
+        if not await _removed(messenger, chat_id, message_id):
             return Unproven(f"deleting {message_id}", leftover=message_id)
     return Absent()
 

@@ -98,7 +98,7 @@ def _approved(self: Executor, effect: StoredEffect, verdict: Any) -> Event:
     return DraftApproved(self._clock(), effect.epoch, effect.turn_id)
 
 
-async def _sends_again_at_once(self: Delivery, claimed: Claimed) -> None:
+async def _sends_again_at_once(self: Delivery, claimed: Claimed, *ignored: Any) -> None:
     await self._disproved(claimed)
 
 
