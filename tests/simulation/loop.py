@@ -191,12 +191,15 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
+                asyncio._set_running_loop(self)  # what they still start must not start elsewhere
                 self._bury_tasks()
-                self._ready.clear()
-                self._scheduled.clear()
-                self.close()
                 gc.collect()
+                self._bury_tasks()
         finally:
+            asyncio._set_running_loop(None)
+            self._ready.clear()
+            self._scheduled.clear()
+            self.close()
             sys.unraisablehook = hook
 
     def _bury_tasks(self) -> None:
