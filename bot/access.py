@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from bot.core.notices import Notice
-from bot.desk import Desk
+from bot.desk.staffing import Desk
 from bot.scribe import Scribe
 from bot.store import meta
 from bot.store.port import Sql

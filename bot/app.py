@@ -28,7 +28,7 @@ from bot.commands import Commands
 from bot.coordinator import Coordinator
 from bot.core.context import Budget
 from bot.core.transitions.moves import Limits
-from bot.desk import Desk
+from bot.desk.staffing import Desk
 from bot.errors import Misconfigured, StoreUnavailable
 from bot.executor import Executor, TurnSettings
 from bot.inbound import UPDATE_KINDS, Inbound

@@ -30,14 +30,16 @@ from bot.core.effects import (
 from bot.core.events import Event, ReplyRecalled
 from bot.core.notices import Notice
 from bot.core.states import Conversation, State, Turn, client_message_id
-from bot.desk import Desk
+from bot.desk import relays
+from bot.desk.places import Place
+from bot.desk.staffing import Desk
 from bot.remembering import Remembering
 from bot.store import conversations, messages, outbox, work
 from bot.store.conversations import Contact
 from bot.store.outbox import Author, Claimed, Outgoing
 from bot.store.port import Sql
 from bot.telegram import payload
-from bot.telegram.payload import CopyOf, SendPart
+from bot.telegram.payload import SendPart
 from bot.telegram.port import Button, Part
 
 Render: TypeAlias = Callable[[str], tuple[Part, ...]]
@@ -304,16 +306,8 @@ class Scribe:
     ) -> None:
         c = occasion.conversation
         newest = max(first, last - MOST_UNREAD + 1)
-        for message in messages.of_user(sql, c.id, newest, last):
-            outgoing = Outgoing(
-                f"relay:{c.id}:{message.version}:{operator_id}:{c.epoch}",
-                c.id,
-                operator_id,
-                Author.RELAY,
-                payload.write(_passed_on(message)),
-                c.epoch,
-            )
-            outbox.put(sql, outgoing, occasion.at)
+        said = messages.of_user(sql, c.id, newest, last)
+        relays.to_operators(sql, c, Place(operator_id), said, occasion.at)
         aftermath.chats.add(operator_id)
 
     def _relay_to_user(
@@ -327,20 +321,5 @@ class Scribe:
         c, contact = occasion.conversation, occasion.contact
         message = messages.by_id(sql, operator_id, message_id)
         assert message is not None, "the operator's message is stored in this transaction"
-        outgoing = Outgoing(
-            f"human:{c.id}:{operator_id}:{message_id}",
-            c.id,
-            contact.chat_id,
-            Author.HUMAN,
-            payload.write(_passed_on(message)),
-            c.epoch,
-        )
-        outbox.put(sql, outgoing, occasion.at)
+        relays.to_user(sql, c, contact, operator_id, message, occasion.at)
         aftermath.chats.add(contact.chat_id)
-
-
-def _passed_on(message: messages.StoredMessage) -> payload.Payload:
-    """Plain words are sent, so that a doubtful send can be proven; anything else is copied."""
-    if message.kind == "text" and message.text.strip():
-        return SendPart(Part(message.text.strip()))
-    return CopyOf(message.chat_id, message.message_id)

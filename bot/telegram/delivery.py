@@ -31,7 +31,7 @@ from bot.core.events import (
     UserBlockedBot,
 )
 from bot.core.notices import Notice
-from bot.desk import Desk
+from bot.desk.staffing import Desk
 from bot.errors import Blocked, DabirError, FloodWait, Migrated, Refused, RetryLater, Unknown
 from bot.scribe import Aftermath, Scribe
 from bot.store import conversations, outbox

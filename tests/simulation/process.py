@@ -17,7 +17,7 @@ from bot.core.events import Event
 from bot.core.reducer import Step
 from bot.core.states import Conversation
 from bot.core.transitions.moves import Limits
-from bot.desk import Desk
+from bot.desk.staffing import Desk
 from bot.errors import StoreUnavailable
 from bot.executor import Executor, TurnSettings
 from bot.inbound import Arrival, Inbound
