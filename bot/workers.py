@@ -14,6 +14,8 @@ import structlog
 from bot.coordinator import Coordinator
 from bot.core.effects import Timer
 from bot.core.events import HandoffReminderDue, HumanLeaseExpired
+from bot.desk import assignments
+from bot.desk.aiding import Aiding
 from bot.errors import DabirError
 from bot.executor import Executor
 from bot.memory_commands import MemoryCommands
@@ -108,6 +110,7 @@ class Workers:
         executor: Executor,
         delivery: Delivery,
         commands: MemoryCommands,
+        aiding: Aiding,
         memory: Memory,
         lines: Fleeting,
         signals: Signals,
@@ -118,6 +121,7 @@ class Workers:
         self._coordinator = coordinator
         self._delivery = delivery
         self._commands = commands
+        self._aiding = aiding
         self._memory = memory
         self._lines = lines
         self._signals = signals
@@ -217,15 +221,17 @@ class Workers:
 
     async def _answer_commands(self) -> float | None:
         """Each by itself: one that waits for a slow memory holds up no other."""
-        while (effect := await self._commands.claim()) is not None:
-            self._claimed[effect.id] = effect
-            self._answers.start(effect.id)
+        for answering in (self._commands, self._aiding):
+            while (effect := await answering.claim()) is not None:
+                self._claimed[effect.id] = effect
+                self._answers.start(effect.id)
         return None
 
     async def _answer(self, effect_id: str) -> None:
         effect = self._claimed.pop(effect_id, None)
         if effect is not None:
-            await self._commands.answer(effect)
+            answering = self._aiding if effect.kind == assignments.KIND else self._commands
+            await answering.answer(effect)
 
     async def _write_memory(self) -> float | None:
         await asyncio.sleep(MEMORY_BATCH_SECONDS)

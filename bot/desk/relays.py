@@ -6,6 +6,7 @@ Nobody's authority is decided here: whoever calls has made sure of it.
 from collections.abc import Sequence
 
 from bot.core.states import Conversation
+from bot.desk import interpreting
 from bot.desk.places import Place
 from bot.store import outbox
 from bot.store.conversations import Contact
@@ -42,7 +43,7 @@ def to_user(
         c.id,
         contact.chat_id,
         Author.HUMAN,
-        payload.write(_passed_on(said)),
+        payload.write(_passed_on(interpreting.as_sent(sql, contact, said))),
         c.epoch,
     )
     outbox.put(sql, outgoing, at)

@@ -46,6 +46,10 @@ SELECT {FIELDS} FROM messages
 WHERE author <> 'ai' AND chat_id = :chat_id AND message_id = :id
 """
 SEEN = "SELECT 1 FROM messages WHERE author <> 'ai' AND chat_id = :chat_id AND message_id = :id"
+PASSED_ON = """
+SELECT id FROM outbox WHERE message_id = :message_id AND chat_id = :chat_id AND author = 'relay'
+ AND conversation_id = :conversation_id
+"""
 EDIT = """
 UPDATE messages SET text = :text, kind = :kind
 WHERE author = 'user' AND chat_id = :chat_id AND message_id = :message_id AND text <> :text
@@ -93,6 +97,16 @@ def seen(sql: Sql, chat_id: int, message_id: int) -> bool:
 def by_id(sql: Sql, chat_id: int, message_id: int) -> StoredMessage | None:
     row = sql.row(BY_ID, {"chat_id": chat_id, "id": message_id})
     return _read(row) if row else None
+
+
+def passed_on(sql: Sql, conversation_id: str, chat_id: int, shown_id: int) -> StoredMessage | None:
+    """The user's message that is shown to operators in this chat under this id."""
+    values = {"chat_id": chat_id, "message_id": shown_id, "conversation_id": conversation_id}
+    row = sql.row(PASSED_ON, values)
+    version = str(row[0]).removeprefix(f"relay:{conversation_id}:").partition(":")[0] if row else ""
+    if not version.isdecimal():
+        return None
+    return next(iter(of_user(sql, conversation_id, int(version), int(version))), None)
 
 
 def edit(sql: Sql, chat_id: int, message_id: int, text: str, kind: str) -> tuple[str, int] | None:

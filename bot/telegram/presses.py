@@ -7,6 +7,7 @@ not decided here.
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeAlias, assert_never
 
 DATA_BYTES = 64  # https://core.telegram.org/bots/api#inlinekeyboardbutton
@@ -55,7 +56,30 @@ class Missing:
     turn_id: str
 
 
-Press: TypeAlias = Start | Human | Cancel | Unrequest | Claim | Arrived | Missing
+class SuggestionAction(StrEnum):
+    SEND = "send"  # *Send* it as suggested
+    AS_WRITTEN = "written"  # *Send as written*: the operator's words without their translation
+    DISCARD = "discard"  # *Discard*
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionPress:
+    """A button below a suggestion to an operator."""
+
+    action: SuggestionAction
+    suggestion: str
+
+
+@dataclass(frozen=True, slots=True)
+class MayTranslate:
+    """The user says whether what they write may be translated."""
+
+    allowed: bool
+
+
+Press: TypeAlias = (
+    Start | Human | Cancel | Unrequest | Claim | Arrived | Missing | SuggestionPress | MayTranslate
+)
 
 TURN = r"turn:msg-(?:0|[1-9][0-9]{0,17})"
 GRAMMAR = re.compile(
@@ -67,6 +91,8 @@ GRAMMAR = re.compile(
     r"|claim:(?P<claim>[A-Za-z0-9][A-Za-z0-9:._#-]{0,53}|-[0-9]{1,20})"
     rf"|arrived:(?P<arrived>{TURN})"
     rf"|missing:(?P<missing>{TURN})"
+    rf"|suggest:(?P<suggest>(?:{'|'.join(SuggestionAction)}):[0-9a-f]{{16}})"
+    r"|translate:(?P<translate>yes|no)"
     r")",
     re.ASCII,
 )
@@ -91,6 +117,11 @@ def parse_press(data: str) -> Press | None:
             return Arrived(value)
         case "missing":
             return Missing(value)
+        case "suggest":
+            action, _, suggestion = value.partition(":")
+            return SuggestionPress(SuggestionAction(action), suggestion)
+        case "translate":
+            return MayTranslate(value == "yes")
     return Cancel(value)
 
 
@@ -123,5 +154,9 @@ def _write(press: Press) -> str:
             return f"v1:arrived:{turn_id}"
         case Missing(turn_id):
             return f"v1:missing:{turn_id}"
+        case SuggestionPress(action, suggestion):
+            return f"v1:suggest:{action}:{suggestion}"
+        case MayTranslate(allowed):
+            return f"v1:translate:{'yes' if allowed else 'no'}"
         case _:
             assert_never(press)
