@@ -49,6 +49,7 @@ from bot.store.port import Database, Sql
 from bot.store.url import open_database
 from bot.telegram.delivery import Delivery
 from bot.telegram.fleeting import Fleeting
+from bot.telegram.forum import TelegramForum
 from bot.telegram.indicator import STATUS_AFTER_SECONDS, Indicator
 from bot.telegram.menu import set_menu
 from bot.telegram.pacing import Pace
@@ -223,6 +224,8 @@ async def opened(
             scribe=scribe,
             desk=desk,
             messenger=messenger,
+            relay=messenger,
+            forum=TelegramForum(bot),
             lines=lines,
             pace=Pace(max(1, round(settings.telegram_messages_per_second))),
             clock=clock,

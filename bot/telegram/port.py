@@ -106,6 +106,10 @@ class Relay(Protocol):
         """Make the caption of our message say `part`; an empty text takes it away."""
         ...
 
+    async def touch(self, chat_id: int, message_id: int) -> EditOutcome:
+        """Take the buttons from our message. NOT_MODIFIED: it is ours and had none."""
+        ...
+
     async def react(self, chat_id: int, message_id: int, emoji: str) -> None:
         """Put the bot's one reaction on a message; "" takes it away."""
         ...

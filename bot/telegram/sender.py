@@ -10,7 +10,7 @@ Rule 3: no text of a message goes into an error or a log line.
 import json
 import os
 import ssl
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from datetime import timedelta
 from functools import cache
 from typing import Any, TypeVar
@@ -196,8 +196,8 @@ class TelegramMessenger:
         return sent.message_id
 
     async def edit(self, chat_id: int, message_id: int, part: Part) -> EditOutcome:
-        try:
-            await self._bot.edit_message_text(
+        return await _edited(
+            self._bot.edit_message_text(
                 part.text,
                 chat_id,
                 message_id,
@@ -205,15 +205,7 @@ class TelegramMessenger:
                 reply_markup=_markup(part.keyboard),
                 link_preview_options=NO_PREVIEW,
             )
-        except BadRequest as error:
-            if (outcome := _edit_outcome(error)) is not None:
-                return outcome
-            raise translate(error, repeatable=True) from error
-        except TelegramError as error:
-            raise translate(error, repeatable=True) from error
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise RetryLater("Telegram's answer cannot be read") from error
-        return EditOutcome.EDITED
+        )
 
     async def delete(self, chat_id: int, message_id: int) -> bool:
         try:
@@ -253,20 +245,18 @@ class TelegramMessenger:
         return tuple(each.message_id for each in copied)
 
     async def edit_caption(self, chat_id: int, message_id: int, part: Part) -> EditOutcome:
-        try:
-            await self._bot.edit_message_caption(
+        return await _edited(
+            self._bot.edit_message_caption(
                 chat_id,
                 message_id,
                 caption=part.text,
                 caption_entities=_entities(part.entities),
                 reply_markup=_markup(part.keyboard),
             )
-        except TelegramError as error:
-            outcome = _edit_outcome(error) if isinstance(error, BadRequest) else None
-            if outcome is not None:
-                return outcome
-            raise translate(error, repeatable=True) from error
-        return EditOutcome.EDITED
+        )
+
+    async def touch(self, chat_id: int, message_id: int) -> EditOutcome:
+        return await _edited(self._bot.edit_message_reply_markup(chat_id, message_id))
 
     async def react(self, chat_id: int, message_id: int, emoji: str) -> None:
         await repeatably(self._bot.set_message_reaction(chat_id, message_id, emoji or None))
@@ -287,6 +277,19 @@ class TelegramMessenger:
             await self._bot.answer_callback_query(callback_id, text[:ANSWER_CHARACTERS] or None)
         except TelegramError as error:
             log.debug("press_not_answered", error=type(error).__name__)
+
+
+async def _edited(request: Awaitable[object]) -> EditOutcome:
+    try:
+        await request
+    except TelegramError as error:
+        outcome = _edit_outcome(error) if isinstance(error, BadRequest) else None
+        if outcome is None:
+            raise translate(error, repeatable=True) from error
+        return outcome
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise RetryLater("Telegram's answer cannot be read") from error
+    return EditOutcome.EDITED
 
 
 def _edit_outcome(error: BadRequest) -> EditOutcome | None:
