@@ -55,6 +55,7 @@ from bot.telegram.presses import (
     Arrived,
     Cancel,
     Claim,
+    DeskPress,
     Human,
     Missing,
     Press,
@@ -68,7 +69,13 @@ from bot.visit import Visit
 log = structlog.get_logger(__name__)
 
 CLOSE_SECONDS = 1.0
-UPDATE_KINDS = ("message", "edited_message", "callback_query", "my_chat_member")
+UPDATE_KINDS = (
+    "message",
+    "edited_message",
+    "message_reaction",
+    "callback_query",
+    "my_chat_member",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,6 +379,8 @@ class Inbound:
                     return False
                 self._commands.claim(visit, conversation)
                 return True
+            case DeskPress():
+                return False
             case Arrived(turn_id) | Missing(turn_id):
                 return self._testimony(visit, turn_id, arrived=isinstance(press, Arrived))
 

@@ -79,9 +79,7 @@ class Topics:
         name, chat_id = topic.conversation_id, topic.chat_id
         title = await self._database.read(lambda sql: _title(sql, name))
         at = self._clock()
-        generation = await self._database.transact(
-            lambda sql: topics.begin(sql, topic, title, at)
-        )
+        generation = await self._database.transact(lambda sql: topics.begin(sql, topic, title, at))
         if not generation:
             return
         try:
@@ -128,9 +126,7 @@ class Topics:
             return [each for each in range(low + 1, high + 1) if each not in known]
 
         candidates = (await self._database.read(ids))[:60]
-        found = [
-            each for each in candidates if await self._forum.has_topic(topic.chat_id, each)
-        ]
+        found = [each for each in candidates if await self._forum.has_topic(topic.chat_id, each)]
         if len(found) == 1:
             await self._record(topic.conversation_id, topic.generation, found[0])
             log.info("topic_found", conversation_id=topic.conversation_id)

@@ -75,9 +75,7 @@ class Carrier:
         if claimed.attempts > MOST_OPENINGS:
             raise await self._no_topic(claimed)
         try:
-            return await self._topics.open(
-                out.topic, out.chat_id, lambda: self._may_begin(claimed)
-            )
+            return await self._topics.open(out.topic, out.chat_id, lambda: self._may_begin(claimed))
         except (Blocked, Migrated):
             raise
         except Refused:

@@ -51,7 +51,6 @@ RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 MOST_CHATS = 200
 
 
-
 class Delivery:
     def __init__(
         self,

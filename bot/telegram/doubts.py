@@ -129,7 +129,9 @@ class Doubts:
         if isinstance(what, Album):
             return await self._look_for_album(claimed, what, candidates)
         finding = await find(
-            self._messenger if isinstance(what, SendPart) else _Copies(self._relay, self._messenger),
+            self._messenger
+            if isinstance(what, SendPart)
+            else _Copies(self._relay, self._messenger),
             chat_id,
             what.part if isinstance(what, SendPart) else Part(""),
             candidates,
@@ -203,5 +205,3 @@ class _Copies:
 
 def _request_of(claimed: Claimed) -> _Request:
     return claimed.outgoing.id, claimed.attempts
-
-
