@@ -10,6 +10,7 @@
 from collections.abc import Mapping
 
 from bot.core.notices import Notice
+from bot.core.states import State
 from bot.errors import ModelFailure
 
 
@@ -179,7 +180,7 @@ NOTICES: Mapping[Notice, str] = {
     Notice.OP_NOT_RELAYED: N_(
         "{name} sent something that cannot be shown here ({thing}): {reason}. They have been told."
     ),
-    Notice.OP_REACTED: N_("{name} reacted with {emoji}"),
+    Notice.OP_REACTED: N_("{name} reacted with {emoji}."),
     Notice.OP_NOTHING_HELD: N_("You hold no conversation. /queue shows who is waiting."),
     Notice.OP_HOLDS_ANOTHER: N_(
         "You hold the conversation {conversation}. Please /release it first."
@@ -318,7 +319,7 @@ KINDS_SENT: Mapping[str, str] = {
     "audio": N_("an audio file"),
     "checklist": N_("a checklist"),
     "contact": N_("a contact"),
-    "dice": N_("a dice"),
+    "dice": N_("a die"),
     "document": N_("a file"),
     "game": N_("a game"),
     "live_photo": N_("a photo"),
@@ -334,7 +335,26 @@ KINDS_SENT: Mapping[str, str] = {
     "voice": N_("a voice message"),
 }
 
-# Buttons of the pinned card
+# The pinned card of a topic
+CARD_STATES: Mapping[State, str] = {
+    State.CONSENT_REQUIRED: N_("nobody answers yet: the user has not chosen"),
+    State.AI_READY: N_("the assistant answers"),
+    State.AI_GENERATING: N_("the assistant is writing"),
+    State.MODERATING: N_("the assistant's answer is being checked"),
+    State.BOT_SENDING: N_("the assistant's answer is leaving"),
+    State.DELIVERY_UNKNOWN: N_("it is unclear whether the assistant's answer arrived"),
+    State.HANDOFF_PENDING: N_("waits for a person"),
+    State.HUMAN_ACTIVE: N_("a person answers"),
+    State.ENDED: N_("closed"),
+}
+CARD_WAITS = N_("Waits since {since}")
+CARD_HELD = N_("With {holder} since {since}")
+CARD_NOBODY = N_("With nobody")
+CARD_EPOCH = N_("Conversation {conversation}, epoch {epoch}")
+CARD_BLOCKED = N_("The user blocked the bot.")
+CARD_FAILURE = N_("Last failure: {since}, something did not arrive")
+CARD_MUTED = N_("Muted: what arrives here makes no sound.")
+# Buttons of the card
 RELEASE = N_("Release")
 PASS = N_("Pass")
 DRAFT = N_("Draft")
