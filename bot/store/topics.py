@@ -1,7 +1,7 @@
 """The topics of the operators' group: one a conversation, opened once, opened again when lost."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.store.port import Row, Sql
 
@@ -190,4 +190,5 @@ def move_chat(sql: Sql, old: int, new: int) -> None:
 
 
 def _read(row: Row) -> Topic:
-    return Topic(*row[:-1], silent=bool(row[-1]))
+    topic = Topic(*row)
+    return replace(topic, silent=bool(topic.silent))

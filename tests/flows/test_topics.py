@@ -85,11 +85,11 @@ async def desk(
     *,
     rights: Sequence[str] = tuple(ALL_RIGHTS),
     forum: bool = True,
-    **changes: object,
+    share: bool = False,
 ) -> AsyncIterator[Desk]:
     stage.telegram.add_user(OWNER)
     group = stage.telegram.create_group("Desk", OWNER, forum=forum)
-    async with stage.bot(parts=OFTEN, **changes) as running:
+    async with stage.bot(parts=OFTEN, share=share) as running:
         stage.telegram.add_bot(group.id, OWNER, rights=rights)
         yield Desk(stage, running, group.id)
 
