@@ -36,6 +36,7 @@ from bot.core.events import (
 from bot.core.notices import Notice
 from bot.core.reducer import Outcome
 from bot.core.states import AI_STATES, State
+from bot.desk import topics
 from bot.desk.acting import holds
 from bot.desk.aid import Aid, Answer
 from bot.desk.translating import Translating
@@ -52,6 +53,9 @@ from bot.telegram.incoming import (
     IncomingMessage,
     IncomingOther,
     IncomingPress,
+    IncomingReaction,
+    IncomingStanding,
+    TopicChange,
     parse,
 )
 from bot.telegram.port import Messenger, Part
@@ -59,6 +63,7 @@ from bot.telegram.presses import (
     Arrived,
     Cancel,
     Claim,
+    DeskPress,
     Human,
     MayTranslate,
     Missing,
@@ -75,7 +80,13 @@ log = structlog.get_logger(__name__)
 
 CLOSE_SECONDS = 1.0
 _EXPIRED = Notice.BUTTON_EXPIRED
-UPDATE_KINDS = ("message", "edited_message", "callback_query", "my_chat_member")
+UPDATE_KINDS = (
+    "message",
+    "edited_message",
+    "message_reaction",
+    "callback_query",
+    "my_chat_member",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +208,8 @@ class Inbound:
                     return self._press(inner, aftermath, answers, incoming, at)
                 case IncomingBlock():
                     return self._block(inner, aftermath, incoming, at)
+                case IncomingReaction() | IncomingStanding():
+                    return Taken.IGNORED
                 case IncomingOther(what=what):
                     return Taken.PARKED if what == UNREADABLE else Taken.IGNORED
                 case _:
@@ -225,7 +238,9 @@ class Inbound:
     def _message(
         self, sql: Sql, aftermath: Aftermath, message: IncomingMessage, at: float, *, owner: bool
     ) -> Taken:
-        if message.chat_type != "private" or message.user_id == 0 or message.kind == "service":
+        if message.chat_type != "private":
+            return self._group_message(sql, message, at)
+        if message.user_id == 0 or message.kind == "service":
             return Taken.IGNORED
         visit = self._visit(sql, aftermath, message, at)
         if owner:
@@ -250,6 +265,13 @@ class Inbound:
         else:
             self._from_user(visit, message)
         return Taken.TAKEN
+
+    def _group_message(self, sql: Sql, message: IncomingMessage, at: float) -> Taken:
+        outbox.know_id(sql, message.chat_id, message.message_id)
+        event = message.topic_event
+        if event is not None and event.change is TopicChange.CREATED and message.from_us:
+            topics.created(sql, message.chat_id, message.thread_id, event.name, at)
+        return Taken.IGNORED
 
     def _visit(
         self,
@@ -408,6 +430,8 @@ class Inbound:
                     return False
                 self._commands.claim(visit, conversation)
                 return True
+            case DeskPress():
+                return False
             case Arrived(turn_id) | Missing(turn_id):
                 return self._testimony(visit, turn_id, arrived=isinstance(press, Arrived))
 

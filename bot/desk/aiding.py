@@ -33,6 +33,8 @@ from bot.store import (
     usage,
     work,
 )
+from bot.store.conversations import Contact
+from bot.store.copies import MessageRef
 from bot.store.messages import StoredMessage
 from bot.store.port import Database, Sql
 from bot.store.suggestions import Kind, Status, Suggestion
@@ -311,14 +313,21 @@ class Aiding:
         aftermath: Aftermath,
         key: str = "",
     ) -> None:
+        place, source = assignment.place, assignment.source
+        if place.topic:
+            where = Contact(assignment.conversation_id, place.chat_id, "", place.language)
+        else:
+            where = self._desk.contact(sql, place.chat_id)
         self._scribe.tell(
             sql,
-            self._desk.contact(sql, assignment.place.chat_id),
+            where,
             notice,
             values,
             key=key or assignment.key,
             at=at,
             aftermath=aftermath,
+            topic=place.topic,
+            answers=MessageRef(source.chat_id, source.message_id) if source.message_id else None,
         )
 
 

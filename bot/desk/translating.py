@@ -7,7 +7,8 @@ from bot.desk import assignments, interpreting
 from bot.desk.acting import Acting, holder_of, place_of
 from bot.desk.assignments import Assignment, Source, Task
 from bot.desk.places import Place
-from bot.store import conversations, messages, translations
+from bot.store import conversations, copies, messages, translations
+from bot.store.copies import MessageRef
 from bot.store.messages import StoredMessage
 from bot.store.translations import Consent, Interpreting
 from bot.telegram.presses import MayTranslate
@@ -111,6 +112,9 @@ class Translating:
         own = messages.by_id(visit.sql, place.chat_id, visit.reply_to)
         if own is not None and own.author == "human":
             return own
+        original = copies.original_of(visit.sql, MessageRef(place.chat_id, visit.reply_to))
+        if original is not None:
+            return messages.by_id(visit.sql, original.chat_id, original.message_id)
         return messages.passed_on(visit.sql, c.id, place.chat_id, visit.reply_to)
 
     def _language(self, visit: Visit, word: str) -> Language | None:
