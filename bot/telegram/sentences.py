@@ -132,7 +132,8 @@ NOTICES: Mapping[Notice, str] = {
         "Your messages and the answers are kept on the computer of whoever runs this bot.\n\nThe AI"
         " assistant sees nothing until you start it. Then your messages go to the language model"
         " that the host has chosen, so that it can answer.\n\nWhat you and a person write to each"
-        " other is not shown to the assistant.\n\n/stop_ai turns the assistant off; /new keeps what"
+        " other is not shown to the assistant. A language model reads it only if you allow it to be"
+        " translated.\n\n/stop_ai turns the assistant off; /new keeps what"
         " was said before from it; /memory shows what it remembers."
     ),
     Notice.OWNER_LEARNT: N_(
