@@ -74,6 +74,7 @@ write exactly: UNSUPPORTED"""
 
 UNSUPPORTED = "unsupported"
 AID_PROMPTS = (DRAFT_RULES, SUMMARY_RULES, TRANSLATION_RULES)  # the moderator knows them by heart
+_AROUND = " .!\"'“”«»*`"  # what a model puts around a single word
 _TAGS = re.compile(r"</?(?:talk|text)-[0-9a-f]{8}>\n?")
 
 
@@ -163,7 +164,7 @@ class Aide:
         made = await self._judged(self._once(prompt), self._translation_seconds)
         if isinstance(made, NotMade):
             return made
-        if made.text.strip(" .!\"'").casefold() == UNSUPPORTED:
+        if made.text.strip(_AROUND).casefold() == UNSUPPORTED:
             return NotMade(Lack.UNSUPPORTED)
         if not could_be(made.text, target):
             return NotMade(Lack.WRONG_LANGUAGE)
