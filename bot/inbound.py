@@ -36,6 +36,7 @@ from bot.core.notices import Notice
 from bot.core.reducer import Outcome
 from bot.core.states import AI_STATES, State
 from bot.errors import StoreUnavailable
+from bot.forgetting import Forgetter
 from bot.scribe import Aftermath
 from bot.store import conversations, inbox, messages, meta, outbox
 from bot.store.conversations import Contact
@@ -55,7 +56,9 @@ from bot.telegram.presses import (
     Arrived,
     Cancel,
     Claim,
+    Forget,
     Human,
+    Keep,
     Missing,
     Press,
     Start,
@@ -93,6 +96,7 @@ class Inbound:
         coordinator: Coordinator,
         commands: Commands,
         access: Access,
+        forgetter: Forgetter,
         messenger: Messenger,
         clock: Callable[[], float],
         bot_username: str,
@@ -103,6 +107,7 @@ class Inbound:
         self._coordinator = coordinator
         self._commands = commands
         self._access = access
+        self._forgetter = forgetter
         self._messenger = messenger
         self._welcome_owner = welcome_owner
         self._clock = clock
@@ -374,6 +379,10 @@ class Inbound:
                 return True
             case Arrived(turn_id) | Missing(turn_id):
                 return self._testimony(visit, turn_id, arrived=isinstance(press, Arrived))
+            case Forget(token):
+                return self._forgetter.confirm(visit, token)
+            case Keep(token):
+                return self._forgetter.keep(visit, token)
 
     def _testimony(self, visit: Visit, turn_id: str, *, arrived: bool) -> bool:
         """The user says whether a doubtful message arrived; nobody else could know."""

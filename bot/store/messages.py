@@ -49,6 +49,7 @@ SEEN = "SELECT 1 FROM messages WHERE author <> 'ai' AND chat_id = :chat_id AND m
 EDIT = """
 UPDATE messages SET text = :text, kind = :kind
 WHERE author = 'user' AND chat_id = :chat_id AND message_id = :message_id AND text <> :text
+  AND kind <> 'forgotten'
 RETURNING conversation_id, version
 """
 COVER = """

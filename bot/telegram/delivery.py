@@ -40,7 +40,7 @@ from bot.store.port import Database, Sql
 from bot.telegram import payload
 from bot.telegram.fleeting import Fleeting
 from bot.telegram.pacing import Pace
-from bot.telegram.payload import CopyOf, SendPart
+from bot.telegram.payload import CopyOf, Document, SendPart
 from bot.telegram.port import Messenger, Part
 from bot.telegram.probing import Absent, Finding, Found, Unproven, candidate_ids, find
 from bot.telegram.sender import EntitiesRefused
@@ -206,6 +206,9 @@ class Delivery:
                 return await self._messenger.send(chat_id, part)
             case CopyOf(from_chat_id, message_id):
                 return await self._messenger.copy(chat_id, from_chat_id, message_id)
+            case Document(name, content):
+                data = content.encode("utf-8", "backslashreplace")
+                return await self._messenger.send_document(chat_id, name, data)
 
     def _may_begin(self, claimed: Claimed) -> bool:
         """Whether a request that begins now ends before somebody else may claim the message."""
@@ -215,7 +218,8 @@ class Delivery:
         at = self._clock()
 
         def settle(sql: Sql, aftermath: Aftermath) -> None:
-            if outbox.settle(sql, claimed, Status.SENT, at, message_id=message_id):
+            left = payload.emptied(claimed.outgoing.payload)
+            if outbox.settle(sql, claimed, Status.SENT, at, message_id=message_id, payload=left):
                 self._after_arrival(sql, claimed, aftermath, doubted=False)
 
         await self._coordinator.transact(settle)
@@ -354,7 +358,7 @@ class Delivery:
     async def _find_out(self, claimed: Claimed) -> None:
         """One attempt to learn whether the message arrived."""
         what = payload.read(claimed.outgoing.payload)
-        if isinstance(what, CopyOf):  # a copy says nothing that an edit could be compared with
+        if not isinstance(what, SendPart):  # an edit has nothing to be compared with
             await self._unresolved(claimed)
             return
         looked_at = self._monotonic()

@@ -1,4 +1,4 @@
-"""What an outbox row holds: a message to send, or one to copy from another chat."""
+"""What an outbox row holds: a message or a file to send, or a message to copy from another chat."""
 
 import json
 from dataclasses import dataclass
@@ -21,7 +21,15 @@ class CopyOf:
     message_id: int
 
 
-Payload: TypeAlias = SendPart | CopyOf
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text file. Once it has arrived, its content is taken out of the row; see `emptied`."""
+
+    name: str
+    content: str
+
+
+Payload: TypeAlias = SendPart | CopyOf | Document
 
 
 def write(payload: Payload) -> str:
@@ -30,6 +38,14 @@ def write(payload: Payload) -> str:
             return part_to_json(part)
         case CopyOf(chat_id, message_id):
             return json.dumps({"copy": [chat_id, message_id]})
+        case Document(name, content):
+            return json.dumps({"document": [name, content]})
+
+
+def emptied(text: str) -> str:
+    """What is left of a payload that arrived: a file is not kept a second time."""
+    what = read(text)
+    return write(Document(what.name, "")) if isinstance(what, Document) else text
 
 
 def read(text: str) -> Payload:
@@ -37,4 +53,7 @@ def read(text: str) -> Payload:
     if text.startswith('{"copy"'):
         chat_id, message_id = json.loads(text)["copy"]
         return CopyOf(chat_id, message_id)
+    if text.startswith('{"document"'):
+        name, content = json.loads(text)["document"]
+        return Document(name, content)
     return SendPart(part_from_json(text))

@@ -55,9 +55,24 @@ class Missing:
     turn_id: str
 
 
-Press: TypeAlias = Start | Human | Cancel | Unrequest | Claim | Arrived | Missing
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """*Destroy everything*; the token is of the question that it answers."""
+
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """*Keep everything*"""
+
+    token: str
+
+
+Press: TypeAlias = Start | Human | Cancel | Unrequest | Claim | Arrived | Missing | Forget | Keep
 
 TURN = r"turn:msg-(?:0|[1-9][0-9]{0,17})"
+QUESTION = r"[A-Za-z0-9_-]{16}"
 GRAMMAR = re.compile(
     r"v1:(?:"
     r"(?P<start>start)"
@@ -67,6 +82,8 @@ GRAMMAR = re.compile(
     r"|claim:(?P<claim>[A-Za-z0-9][A-Za-z0-9:._#-]{0,53}|-[0-9]{1,20})"
     rf"|arrived:(?P<arrived>{TURN})"
     rf"|missing:(?P<missing>{TURN})"
+    rf"|forget:(?P<forget>{QUESTION})"
+    rf"|keep:(?P<keep>{QUESTION})"
     r")",
     re.ASCII,
 )
@@ -91,6 +108,10 @@ def parse_press(data: str) -> Press | None:
             return Arrived(value)
         case "missing":
             return Missing(value)
+        case "forget":
+            return Forget(value)
+        case "keep":
+            return Keep(value)
     return Cancel(value)
 
 
@@ -123,5 +144,9 @@ def _write(press: Press) -> str:
             return f"v1:arrived:{turn_id}"
         case Missing(turn_id):
             return f"v1:missing:{turn_id}"
+        case Forget(token):
+            return f"v1:forget:{token}"
+        case Keep(token):
+            return f"v1:keep:{token}"
         case _:
             assert_never(press)

@@ -302,6 +302,9 @@ class SimulatedMessenger:
         copy = lambda: self._telegram.copy(self._machine, chat_id, from_chat_id, message_id)  # noqa: E731
         return await self._telegram.request(f"{self._machine.name} copies", chat_id, copy)
 
+    async def send_document(self, chat_id: int, name: str, content: bytes) -> int:
+        return await self.send(chat_id, Part(name))
+
     async def show_typing(self, chat_id: int) -> None:
         await asyncio.sleep(0)
 
