@@ -227,7 +227,7 @@ class Settings(BaseSettings):
     ] = setting(
         UNSET,
         "16 or more characters; `dabir setup` makes one",
-        "Names the memory of each chat, so that no Telegram id appears in it. Keep it: with"
+        "Seals the keys of the memory, and names the memory of each chat. Keep a copy: without"
         " another secret older memory is not found.",
     )
 

@@ -16,5 +16,5 @@ def die_at(wanted: str, step: str) -> None:
 
 
 if __name__ == "__main__":
-    app.Forgetter = partial(Forgetter, between_steps=partial(die_at, sys.argv[1]))  # type: ignore[misc,assignment]
+    setattr(app, "Forgetter", partial(Forgetter, between_steps=partial(die_at, sys.argv[1])))  # noqa: B010
     sys.exit(main([]))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.lab.practice.scripts import Reply
-from tests.stage import OWNER, USER, Stage
+from tests.stage import USER, Stage
 
 CANARY = "kanarienvogel"
 RECEIPT = "It is done. Destroyed"
@@ -148,7 +148,8 @@ async def test_export_sends_two_files_and_leaves_no_copy_of_them(live: Stage) ->
     await live.shows(USER, "as two files")
     await live.until(lambda: len(live.telegram.journal.calls("sendDocument")) == 2 or None)
     await live.until_rows(
-        "SELECT 1 WHERE (SELECT COUNT(*) FROM outbox WHERE payload LIKE :e AND status = 'sent') = 2",
+        "SELECT 1 WHERE 2 ="
+        " (SELECT COUNT(*) FROM outbox WHERE payload LIKE :e AND status = 'sent')",
         e='%"document"%""%',
     )
 
@@ -171,4 +172,4 @@ async def test_the_wrong_secret_stops_the_start_with_one_sentence(on_stage: Stag
     assert "Traceback" not in wrong.said
     missing = await on_stage.process(waits=False)
     assert await missing.ended(20) == 2
-    assert OWNER and "MEMORY_SECRET is missing" in missing.said
+    assert "MEMORY_SECRET is missing" in missing.said
