@@ -227,8 +227,8 @@ class Settings(BaseSettings):
     ] = setting(
         UNSET,
         "16 or more characters; `dabir setup` makes one",
-        "Seals the keys of the memory, and names the memory of each chat. Keep a copy: without"
-        " another secret older memory is not found.",
+        "Seals the keys of the memory, and names the memory of each chat. Keep a copy"
+        " apart from the database: without it no line can be read again.",
     )
 
     # Turns and waiting
