@@ -32,7 +32,16 @@ from bot.core.events import (
 )
 from bot.core.notices import Notice
 from bot.desk.staffing import Desk
-from bot.errors import Blocked, DabirError, FloodWait, Migrated, Refused, RetryLater, Unknown
+from bot.errors import (
+    Blocked,
+    DabirError,
+    FloodWait,
+    Migrated,
+    Refused,
+    RetryLater,
+    StoreUnavailable,
+    Unknown,
+)
 from bot.scribe import Aftermath, Scribe
 from bot.store import conversations, outbox
 from bot.store.outbox import Author, Claimed, Status
@@ -107,11 +116,17 @@ class Delivery:
         self._handed.setdefault(claimed.outgoing.chat_id, deque()).append(claimed)
 
     async def give_back(self) -> None:
-        """Put back what was handed over and will not be sent any more: the bot stops."""
+        """Put back what was handed over and will not be sent any more: the bot stops.
+
+        Where the database cannot be reached the next start finds out that nothing was sent.
+        """
         handed = [claimed for queue in self._handed.values() for claimed in queue]
         self._handed.clear()
-        for claimed in handed:
-            await self._later(claimed, 0.0)
+        try:
+            for claimed in handed:
+                await self._later(claimed, 0.0)
+        except StoreUnavailable as error:
+            log.warning("not_put_back", messages=len(handed), cause=str(error))
 
     async def due_chats(self) -> tuple[list[int], float | None]:
         """Chats with something to do now, and when to look again."""
@@ -359,7 +374,7 @@ class Delivery:
             return
         looked_at = self._monotonic()
         try:
-            finding = await self._probe(claimed, what.part)
+            finding = await self._probe(claimed, what.part, looked_at)
         except FloodWait as error:
             self._pace.flood(claimed.outgoing.chat_id, self._monotonic(), error.delay_seconds)
             finding = Unproven("flood wait")
@@ -379,7 +394,7 @@ class Delivery:
             case Unproven(reason):
                 await self._still_unknown(claimed, reason)
 
-    async def _probe(self, claimed: Claimed, part: Part) -> Finding:
+    async def _probe(self, claimed: Claimed, part: Part, looked_at: float) -> Finding:
         """Post a notice, whose id is an upper bound, look between, remove the notice."""
         chat_id = claimed.outgoing.chat_id
         contact = await self._database.read(lambda sql: self._desk.contact(sql, chat_id))
@@ -387,14 +402,14 @@ class Delivery:
         high = await self._messenger.send(chat_id, notice)
         await self._lines.note(chat_id, high)
         try:
-            finding = await self._look(claimed, part, high)
+            finding = await self._look(claimed, part, high, looked_at)
         except DabirError:
             await self._lines.remove(chat_id, high)
             raise
         await self._lines.remove(chat_id, high)
         return finding
 
-    async def _look(self, claimed: Claimed, part: Part, high: int) -> Finding:
+    async def _look(self, claimed: Claimed, part: Part, high: int, looked_at: float) -> Finding:
         chat_id = claimed.outgoing.chat_id
         known = await self._database.read(lambda sql: outbox.known_ids(sql, claimed.low_id, high))
         candidates = candidate_ids(claimed.low_id, high, known)
@@ -408,9 +423,14 @@ class Delivery:
             may_go_on=partial(self._may_begin, claimed),
             put_down=partial(self._put_down, claimed),
         )
-        if isinstance(finding, Found) and claimed.looked_before:
-            later = [each for each in candidates if each > finding.message_id]
-            await self._lines.sweep(chat_id, later)  # notices whose senders died
+        if not isinstance(finding, Found) or not claimed.looked_before:
+            return finding
+        if self._may_still_come(claimed, looked_at) > 0:
+            # An earlier look whose answer was lost may have made a notice say this; the message
+            # itself may be on its way still. Once it cannot come any more, one is as good as it.
+            return Absent()
+        later = [each for each in candidates if each > finding.message_id]
+        await self._lines.sweep(chat_id, later)  # notices whose senders died
         return finding
 
     async def _put_down(self, claimed: Claimed, message_id: int) -> bool:
@@ -435,9 +455,8 @@ class Delivery:
         log.info("delivery_confirmed", id=claimed.outgoing.id)
 
     async def _absent(self, claimed: Claimed, looked_at: float) -> None:
-        """It was not there yet. If it could not come any more by then, that is proof."""
-        since = self._watched_since[_request_of(claimed)]
-        left = since + self._late_seconds - looked_at
+        """It was not (surely) there. If it could not come any more by then, that is proof."""
+        left = self._may_still_come(claimed, looked_at)
         if left <= 0:
             await self._disproved(claimed)
             return
@@ -445,6 +464,10 @@ class Delivery:
         await self._database.transact(
             lambda sql: outbox.settle(sql, claimed, Status.UNKNOWN, at, not_before=at + left)
         )
+
+    def _may_still_come(self, claimed: Claimed, looked_at: float) -> float:
+        """For how many seconds after `looked_at` the request could take effect; <= 0: no more."""
+        return self._watched_since[_request_of(claimed)] + self._late_seconds - looked_at
 
     async def _disproved(self, claimed: Claimed) -> None:
         at = self._clock()
