@@ -13,7 +13,7 @@ MemoryFailure
 └── LinesRefused         it will never take the lines in `refused`; send the others again
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -116,7 +116,7 @@ class MemoryBackend(Protocol):
 class NamespaceLister(Protocol):
     """A backend that can say what it holds: for moving and archiving, never for answering."""
 
-    async def namespaces(self) -> frozenset[str]:
+    async def namespaces(self) -> Collection[str]:
         """Every namespace that holds a line. Raises MemoryUnavailable."""
         ...
 

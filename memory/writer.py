@@ -132,9 +132,7 @@ class Writer:
         self._batch_lines = max(1, self._batch_lines // 2)
         delay = max(self._pace.outage_delay(self._failures), retry_after_seconds)
         self._blocked_until = now + delay
-        log.warning(
-            "memory_backend_out", failures=self._failures, delay_seconds=delay, cause=cause
-        )
+        log.warning("memory_backend_out", failures=self._failures, delay_seconds=delay, cause=cause)
 
     async def _settle(self, outcome: _Outcome, claim: float, now: float) -> float | None:
         """Write down what became of the pass, in one transaction."""

@@ -101,12 +101,11 @@ class WalrusBackend:
         points: Points | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._wire = Wire(
-            url, signer, clock=clock, points=points or Points(), transport=transport
-        )
+        self._wire = Wire(url, signer, clock=clock, points=points or Points(), transport=transport)
         self._owner = ""
         self._on_shelf: dict[str, tuple[Shelf, int]] = {}  # the last shelf; texts sent to it since
         self._sent: OrderedDict[Address, _Sent] = OrderedDict()
+        self._sent_us = 0  # strictly rising, whatever the clock does: the first content stays
 
     @property
     def wire(self) -> Wire:
@@ -122,10 +121,9 @@ class WalrusBackend:
             checked_namespace(entry.namespace)
             if entry.address not in under_way:
                 grouped[entry.namespace].append(entry.line)
-        sent_us = int(self._wire.now() * 1_000_000)
-        texts = [
-            page for name, lines in grouped.items() for page in pages(name, lines, sent_us)
-        ]
+        self._sent_us = max(self._sent_us + 1, int(self._wire.now() * 1_000_000))
+        sent_us = self._sent_us
+        texts = [page for name, lines in grouped.items() for page in pages(name, lines, sent_us)]
         for start in range(0, len(texts), BULK_TEXTS):
             await self._send(texts[start : start + BULK_TEXTS])
 
@@ -153,10 +151,10 @@ class WalrusBackend:
 
     async def count(self, namespace: str) -> int | None:
         """None while lines are on their way: an empty answer would then prove nothing."""
-        if any(address.namespace == namespace for address in self._sent):
-            return None
         answer = await self.read(namespace)
-        return None if answer.dropped else len(answer.lines)
+        shown = {Address(namespace, line.id) for line in answer.lines}
+        awaited = {each for each in self._sent if each.namespace == namespace}
+        return None if answer.dropped or awaited - shown else len(shown)
 
     async def namespaces(self) -> frozenset[str]:
         return frozenset(await self._list())
@@ -203,7 +201,9 @@ class WalrusBackend:
             "namespace": shelf.name,
             "idempotency_key": f"{page.sent_us}-{page.text.split(' ', 5)[4][:16]}",
         }
-        answer = await self._wire.call("POST", "/api/remember", body, cost=5, writing=True, session=True)
+        answer = await self._wire.call(
+            "POST", "/api/remember", body, cost=5, writing=True, session=True
+        )
         with understood():
             return [str(answer["job_id"])]
 

@@ -144,7 +144,9 @@ class Wire:
             return made
         if not self._package:
             with understood():
-                self._package = str(self._understood(await self._send("GET", "/config"))["packageId"])
+                self._package = str(
+                    self._understood(await self._send("GET", "/config"))["packageId"]
+                )
         at = self.now()
         made = self._signer.session(self._package, at=at, seed=secrets.token_bytes(32))
         self._session = (made, at + SESSION_SECONDS)
@@ -230,7 +232,10 @@ def _date_of(answer: httpx.Response) -> float | None:
 
 def _wait_of(answer: httpx.Response) -> float:
     """Seconds, from Retry-After or else from the body; 0.0 where neither says anything sane."""
-    for said in (lambda: answer.headers["retry-after"], lambda: answer.json()["retry_after_seconds"]):
+    for said in (
+        lambda: answer.headers["retry-after"],
+        lambda: answer.json()["retry_after_seconds"],
+    ):
         try:
             wait = float(said())
         except (KeyError, TypeError, ValueError):
