@@ -49,6 +49,7 @@ from bot.store.port import Database, Sql
 from bot.store.url import open_database
 from bot.telegram.delivery import Delivery
 from bot.telegram.fleeting import Fleeting
+from bot.telegram.forum import TelegramForum
 from bot.telegram.indicator import STATUS_AFTER_SECONDS, Indicator
 from bot.telegram.menu import set_menu
 from bot.telegram.pacing import Pace
@@ -93,6 +94,7 @@ class Parts:
     memory_pace: memory_backoff.Pace = MEMORY_PACE
     idle_seconds: float = 0.0  # 0: as fits the database
     status_after_seconds: float = STATUS_AFTER_SECONDS  # a longer answer is announced by a line
+    hurries: bool = False  # no chat has to wait between its messages, but for 429s
 
 
 EARNEST = Parts()
@@ -223,8 +225,10 @@ async def opened(
             scribe=scribe,
             desk=desk,
             messenger=messenger,
+            relay=messenger,
+            forum=TelegramForum(bot),
             lines=lines,
-            pace=Pace(max(1, round(settings.telegram_messages_per_second))),
+            pace=_pace(settings, parts),
             clock=clock,
             late_seconds=settings.telegram_late_seconds,
         )
@@ -358,6 +362,13 @@ async def _memory_backend(
     stack.push_async_callback(own.close)
     await migrate(own, [MEMORY_SCHEMA], now=SteadyClock()())
     return SqlBackend(own, unavailable=(StoreUnavailable,))
+
+
+def _pace(settings: Settings, parts: Parts) -> Pace:
+    overall = max(1, round(settings.telegram_messages_per_second))
+    if parts.hurries:
+        return Pace(overall, per_chat_seconds=0.0, per_group_minute=6000)
+    return Pace(overall)
 
 
 def _limits(settings: Settings) -> Limits:

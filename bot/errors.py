@@ -5,6 +5,8 @@ DabirError
 ├── RetryLater           nothing happened out there; try again after `delay_seconds`
 ├── Refused              the other side said no for good; repeating it cannot help
 │   ├── Blocked          the user blocked the bot, or the account is gone
+│   ├── TopicGone        the topic was deleted; open another and send again
+│   ├── TopicClosed      the topic was closed; reopen it and send again
 │   └── Migrated         the group became a supergroup; go on under `new_chat_id`
 ├── Unknown              the request was written, no answer came: it may have happened
 ├── StoreUnavailable     the database cannot be read or written; names what to do
@@ -47,6 +49,14 @@ class Refused(DabirError):
 
 class Blocked(Refused):
     """403: the user blocked the bot, deleted the account, or never started the bot."""
+
+
+class TopicGone(Refused):
+    """There is no such topic in the group (any more). Nothing was sent."""
+
+
+class TopicClosed(Refused):
+    """The topic was closed. Nothing was sent."""
 
 
 class Migrated(Refused):

@@ -35,6 +35,7 @@ from bot.core.events import (
 from bot.core.notices import Notice
 from bot.core.reducer import Outcome
 from bot.core.states import AI_STATES, State
+from bot.desk import topics
 from bot.errors import StoreUnavailable
 from bot.scribe import Aftermath
 from bot.store import conversations, inbox, messages, meta, outbox
@@ -48,6 +49,9 @@ from bot.telegram.incoming import (
     IncomingMessage,
     IncomingOther,
     IncomingPress,
+    IncomingReaction,
+    IncomingStanding,
+    TopicChange,
     parse,
 )
 from bot.telegram.port import Messenger
@@ -55,6 +59,7 @@ from bot.telegram.presses import (
     Arrived,
     Cancel,
     Claim,
+    DeskPress,
     Human,
     Missing,
     Press,
@@ -68,7 +73,13 @@ from bot.visit import Visit
 log = structlog.get_logger(__name__)
 
 CLOSE_SECONDS = 1.0
-UPDATE_KINDS = ("message", "edited_message", "callback_query", "my_chat_member")
+UPDATE_KINDS = (
+    "message",
+    "edited_message",
+    "message_reaction",
+    "callback_query",
+    "my_chat_member",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +189,8 @@ class Inbound:
                     return self._press(inner, aftermath, answers, incoming, at)
                 case IncomingBlock():
                     return self._block(inner, aftermath, incoming, at)
+                case IncomingReaction() | IncomingStanding():
+                    return Taken.IGNORED
                 case IncomingOther(what=what):
                     return Taken.PARKED if what == UNREADABLE else Taken.IGNORED
                 case _:
@@ -206,7 +219,9 @@ class Inbound:
     def _message(
         self, sql: Sql, aftermath: Aftermath, message: IncomingMessage, at: float, *, owner: bool
     ) -> Taken:
-        if message.chat_type != "private" or message.user_id == 0 or message.kind == "service":
+        if message.chat_type != "private":
+            return self._group_message(sql, message, at)
+        if message.user_id == 0 or message.kind == "service":
             return Taken.IGNORED
         visit = self._visit(sql, aftermath, message, at)
         if owner:
@@ -231,6 +246,13 @@ class Inbound:
         else:
             self._from_user(visit, message)
         return Taken.TAKEN
+
+    def _group_message(self, sql: Sql, message: IncomingMessage, at: float) -> Taken:
+        outbox.know_id(sql, message.chat_id, message.message_id)
+        event = message.topic_event
+        if event is not None and event.change is TopicChange.CREATED and message.from_us:
+            topics.created(sql, message.chat_id, message.thread_id, event.name, at)
+        return Taken.IGNORED
 
     def _visit(
         self,
@@ -372,6 +394,8 @@ class Inbound:
                     return False
                 self._commands.claim(visit, conversation)
                 return True
+            case DeskPress():
+                return False
             case Arrived(turn_id) | Missing(turn_id):
                 return self._testimony(visit, turn_id, arrived=isinstance(press, Arrived))
 

@@ -36,6 +36,7 @@ from bot.desk.staffing import Desk
 from bot.remembering import Remembering
 from bot.store import conversations, messages, outbox, work
 from bot.store.conversations import Contact
+from bot.store.copies import MessageRef
 from bot.store.outbox import Author, Claimed, Outgoing
 from bot.store.port import Sql
 from bot.telegram import payload
@@ -114,8 +115,14 @@ class Scribe:
         key: str,
         at: float,
         aftermath: Aftermath,
+        topic: str = "",
+        answers: MessageRef | None = None,
     ) -> None:
-        """Queue a system message; the same `key` again changes nothing."""
+        """Queue a system message; the same `key` again changes nothing.
+
+        `topic`: the conversation in whose topic of a group it is said. `answers`: what it is a
+        reply to.
+        """
         for number, part in enumerate(self._phrase(notice, contact.language, values), 1):
             suffix = f"#{number}" if number > 1 else ""
             outgoing = Outgoing(
@@ -123,7 +130,8 @@ class Scribe:
                 contact.conversation_id,
                 contact.chat_id,
                 Author.SYSTEM,
-                payload.write(SendPart(part)),
+                payload.write(SendPart(part, answers)),
+                topic=topic,
             )
             outbox.put(sql, outgoing, at)
         aftermath.chats.add(contact.chat_id)

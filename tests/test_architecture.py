@@ -15,6 +15,7 @@ ADAPTERS = (
     "bot.store.postgres",
     "bot.model.client",
     "bot.model.moderation",
+    "bot.telegram.forum",
     "bot.telegram.sender",
     "memory.backends",
 )

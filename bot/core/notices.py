@@ -41,6 +41,7 @@ class Notice(StrEnum):
     DELIVERY_FAILED = "delivery_failed"  # PERSON; Telegram refused my answer
     # to the user: input
     UNREADABLE = "unreadable"  # {kind}: sticker, photo, voice, video, location, poll, contact, empty, …
+    NOT_PASSED_ON = "not_passed_on"  # {kind}: it could not be passed on to the person
     STRANGER = "stranger"  # one polite line, once
     BUTTON_EXPIRED = "button_expired"  # as the answer to a press
     UNKNOWN_COMMAND = "unknown_command"  # {command}
@@ -72,6 +73,8 @@ class Notice(StrEnum):
     OP_BLOCKED = "op_blocked"  # {conversation} {name} blocked the bot
     OP_MODEL_TROUBLE = "op_model_trouble"  # {failure}: what the host has to do
     OP_NOT_DELIVERED = "op_not_delivered"  # {conversation} {reason}: your message did not reach the user
+    OP_NOT_RELAYED = "op_not_relayed"  # {name} {kind} {reason}: something of theirs cannot be shown here
+    OP_REACTED = "op_reacted"  # {name} {emoji}: a reaction that a bot cannot put
     OP_NOTHING_HELD = "op_nothing_held"  # you hold no conversation; /queue
     OP_HOLDS_ANOTHER = "op_holds_another"  # release {conversation} first
     OP_NO_SUCH = "op_no_such"  # {conversation}: no such conversation, or it is closed

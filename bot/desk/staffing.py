@@ -19,6 +19,11 @@ class Desk:
         self._operator_ids = tuple(operator_ids)
         self._language = language
 
+    @property
+    def language(self) -> str:
+        """What is said in the operators' group is said in this language."""
+        return self._language
+
     def operators(self, sql: Sql) -> tuple[int, ...]:
         """The owner first, then the other operators."""
         owner = meta.owner_id(sql)

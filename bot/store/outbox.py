@@ -38,6 +38,7 @@ class Outgoing:
     payload: str  # see bot/telegram/payload.py
     epoch: int = 0
     turn_id: str = ""
+    topic: str = ""  # the conversation in whose topic of the operators' group it belongs
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +76,11 @@ ON CONFLICT (chat_id) DO UPDATE SET outbox_seq = known.outbox_seq + 1
 RETURNING outbox_seq
 """
 PUT = """
-INSERT INTO outbox (id, conversation_id, chat_id, seq, author, epoch, turn_id, payload, status,
- attempts, probes, not_before, claimed_until, claim, low_id, message_id, created_at, settled_at)
-VALUES (:id, :conversation_id, :chat_id, :seq, :author, :epoch, :turn_id, :payload, 'pending',
- 0, 0, :at, 0, 0, 0, 0, :at, 0)
+INSERT INTO outbox (id, conversation_id, chat_id, seq, author, epoch, turn_id, topic, payload,
+ status, attempts, probes, not_before, claimed_until, claim, low_id, message_id, created_at,
+ settled_at)
+VALUES (:id, :conversation_id, :chat_id, :seq, :author, :epoch, :turn_id, :topic, :payload,
+ 'pending', 0, 0, :at, 0, 0, 0, 0, :at, 0)
 ON CONFLICT (id) DO NOTHING
 """
 DUE_CHATS = """
@@ -100,8 +102,8 @@ UPDATE outbox SET not_before = :now
 WHERE status IN ('pending', 'sending', 'unknown') AND not_before > :now
 """
 HEAD = """
-SELECT id, conversation_id, chat_id, author, payload, epoch, turn_id, status, attempts, probes,
- not_before, claimed_until, claim, low_id
+SELECT id, conversation_id, chat_id, author, payload, epoch, turn_id, topic, status, attempts,
+ probes, not_before, claimed_until, claim, low_id
 FROM outbox WHERE chat_id = :chat_id AND status IN ('pending', 'sending', 'unknown')
 ORDER BY seq LIMIT 1
 """
@@ -121,7 +123,7 @@ WHERE id = :id AND claim = :claim AND status IN ('sending', 'unknown')
 """
 SETTLE = """
 UPDATE outbox SET status = :status, claimed_until = 0, not_before = :not_before,
- message_id = :message_id, settled_at = :at, payload = :payload
+ message_id = :message_id, settled_at = :at, payload = :payload, topic = :topic
 WHERE id = :id AND claim = :claim AND status IN ('sending', 'unknown')
 """
 HOLDS = """
@@ -156,13 +158,26 @@ UPDATE outbox SET status = 'sent', settled_at = :at
 WHERE conversation_id = :conversation_id AND turn_id = :turn_id AND author = 'ai'
   AND status = 'unresolved'
 """
-# Ids between two messages that are known to be something else, in whatever chat: private chats
-# and basic groups share one sequence of ids per bot.
+# Ids between two messages that are known to be something else. Private chats and basic groups
+# share one sequence of ids per bot; a supergroup counts for itself.
 KNOWN_IDS = """
 SELECT message_id FROM messages
- WHERE author <> 'ai' AND message_id > :low AND message_id < :high
-UNION SELECT message_id FROM outbox WHERE message_id > :low AND message_id < :high
-UNION SELECT message_id FROM status_lines WHERE message_id > :low AND message_id < :high
+ WHERE author <> 'ai' AND message_id > :low AND message_id < :high {where}
+UNION SELECT message_id FROM outbox WHERE message_id > :low AND message_id < :high {where}
+UNION SELECT message_id FROM status_lines WHERE message_id > :low AND message_id < :high {where}
+UNION SELECT message_id FROM copies WHERE message_id > :low AND message_id < :high {where}
+"""
+SUPERGROUPS_BELOW = -1_000_000_000_000
+IN_SUPERGROUP = KNOWN_IDS.format(where="AND chat_id = :chat_id")
+ELSEWHERE = KNOWN_IDS.format(where="AND chat_id > :chat_id")
+LAST_FAILURE = """
+SELECT max(settled_at) FROM outbox
+WHERE conversation_id = :conversation_id AND status IN ('failed', 'unresolved')
+"""
+LAST_KNOWN_ID = "SELECT last_message_id FROM chats WHERE chat_id = :chat_id"
+WAITING_IN = """
+SELECT 1 FROM outbox WHERE chat_id = :chat_id AND status IN ('pending', 'sending', 'unknown')
+LIMIT 1
 """
 MOVE_CHAT = """
 UPDATE outbox SET chat_id = :new
@@ -182,6 +197,7 @@ def put(sql: Sql, outgoing: Outgoing, at: float) -> None:
         "author": outgoing.author.value,
         "epoch": outgoing.epoch,
         "turn_id": outgoing.turn_id,
+        "topic": outgoing.topic,
         "payload": outgoing.payload,
         "at": at,
     }
@@ -221,8 +237,8 @@ def claim_head(
     row = sql.lock_row(HEAD, {"chat_id": chat_id})
     if row is None:
         return None
-    outgoing = Outgoing(row[0], row[1], row[2], Author(row[3]), row[4], row[5], row[6])
-    status, attempts, probes, not_before, claimed_until, claim, low_id = row[7:]
+    outgoing = Outgoing(row[0], row[1], row[2], Author(row[3]), *row[4:8])
+    status, attempts, probes, not_before, claimed_until, claim, low_id = row[8:]
     if not_before > now or claimed_until > now:
         return None
     values = {"id": outgoing.id, "claim": claim, "until": until}
@@ -249,8 +265,12 @@ def settle(
     message_id: int = 0,
     not_before: float = 0.0,
     payload: str = "",
+    topic: str | None = None,
 ) -> bool:
-    """Record what became of a claimed row. False: the claim was lost; nothing is written."""
+    """Record what became of a claimed row. False: the claim was lost; nothing is written.
+
+    `payload` and `topic`: what it says, or where it goes, from now on.
+    """
     values = {
         "id": claimed.outgoing.id,
         "claim": claimed.claim,
@@ -259,6 +279,7 @@ def settle(
         "message_id": message_id,
         "not_before": not_before,
         "payload": payload or claimed.outgoing.payload,
+        "topic": claimed.outgoing.topic if topic is None else topic,
     }
     if sql.run(SETTLE, values) == 0:
         return False
@@ -283,9 +304,28 @@ def know_id(sql: Sql, chat_id: int, message_id: int) -> None:
     sql.run(KNOW_ID, {"chat_id": chat_id, "id": message_id})
 
 
-def known_ids(sql: Sql, low: int, high: int) -> frozenset[int]:
-    """Ids in the open interval that belong to messages we know."""
-    return frozenset(row[0] for row in sql.rows(KNOWN_IDS, {"low": low, "high": high}))
+def known_ids(sql: Sql, chat_id: int, low: int, high: int) -> frozenset[int]:
+    """Ids in the open interval that belong to messages we know, so not to another of this chat."""
+    alone = chat_id < SUPERGROUPS_BELOW
+    values = {"low": low, "high": high, "chat_id": chat_id if alone else SUPERGROUPS_BELOW}
+    found = sql.rows(IN_SUPERGROUP if alone else ELSEWHERE, values)
+    return frozenset(row[0] for row in found)
+
+
+def last_failure(sql: Sql, conversation_id: str) -> float:
+    """When something of the conversation last could not be delivered; 0.0: never."""
+    row = sql.row(LAST_FAILURE, {"conversation_id": conversation_id})
+    return float(row[0] or 0.0) if row else 0.0
+
+
+def last_known_id(sql: Sql, chat_id: int) -> int:
+    row = sql.row(LAST_KNOWN_ID, {"chat_id": chat_id})
+    return int(row[0]) if row else 0
+
+
+def waiting_in(sql: Sql, chat_id: int) -> bool:
+    """Whether anything still has to leave for this chat."""
+    return sql.row(WAITING_IN, {"chat_id": chat_id}) is not None
 
 
 def drop(sql: Sql, conversation_id: str, turn_id: str, at: float) -> None:

@@ -3,38 +3,23 @@
 Rule 1: a row is marked as on the wire, and that is committed, before the request is made.
 Rule 2: only when it is certain that nothing was sent is a send repeated.
 Rule 3: when it is not known whether a message arrived, nothing else is sent to that chat until it
-        is known (bot/telegram/probing.py) or given up.
-Rule 4: that a message did not arrive is believed only after LATE_SECONDS of watching, counted by
-        a clock that does not jump: a request that nobody waits for any more may still arrive.
-Rule 5: a chat that must wait, for whatever reason, holds up no other chat.
+        is known (bot/telegram/doubts.py) or given up.
+Rule 4: a chat that must wait, for whatever reason, holds up no other chat.
 """
 
 import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import TypeAlias
 
 import structlog
 
 from bot.coordinator import Coordinator
-from bot.core.events import (
-    Delivered,
-    DeliveryConfirmed,
-    DeliveryDisproved,
-    DeliveryFailed,
-    DeliveryTimedOut,
-    DeliveryUnresolved,
-    Event,
-    ReplyRecalled,
-    UserBlockedBot,
-)
-from bot.core.notices import Notice
+from bot.core.events import DeliveryTimedOut
 from bot.desk.staffing import Desk
+from bot.desk.topics import Topics
 from bot.errors import (
     Blocked,
-    DabirError,
     FloodWait,
     Migrated,
     Refused,
@@ -43,17 +28,18 @@ from bot.errors import (
     Unknown,
 )
 from bot.scribe import Aftermath, Scribe
-from bot.store import conversations, outbox
-from bot.store.outbox import Author, Claimed, Status
+from bot.store import outbox
+from bot.store.outbox import Claimed, Status
 from bot.store.port import Database, Sql
 from bot.telegram import payload
+from bot.telegram.answers import EntitiesRefused
+from bot.telegram.carrying import Carrier, NoTopic, TopicChanged
+from bot.telegram.doubts import Doubts
 from bot.telegram.fleeting import Fleeting
 from bot.telegram.pacing import Pace
-from bot.telegram.payload import CopyOf, SendPart
-from bot.telegram.port import Messenger, Part
-from bot.telegram.probing import Absent, Finding, Found, Unproven, candidate_ids, find
-from bot.telegram.sender import EntitiesRefused
-from bot.telegram.texts import phrase
+from bot.telegram.payload import REPEATABLE
+from bot.telegram.port import Forum, Messenger, Relay
+from bot.telegram.settling import Settling, at_step
 
 log = structlog.get_logger(__name__)
 
@@ -61,13 +47,8 @@ CLAIM_SECONDS = 60.0  # longer than START_SECONDS and any request; see sender.py
 START_SECONDS = 10.0  # a sender that was held up longer between claim and request gives up
 DOUBT_SECONDS = 90.0  # a claim for finding out: many requests, none so late that it outlasts it
 LATE_SECONDS = CLAIM_SECONDS  # so long after it began a request may still take effect at Telegram
-MOST_WATCHED = 1000
 RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-PROBE_SECONDS = (2.0, 3.0, 5.0, 10.0, 30.0, 60.0, 60.0, 60.0, 60.0, 60.0)
 MOST_CHATS = 200
-
-
-_Request: TypeAlias = tuple[str, int]  # the message, and which attempt to send it
 
 
 class Delivery:
@@ -79,6 +60,8 @@ class Delivery:
         scribe: Scribe,
         desk: Desk,
         messenger: Messenger,
+        relay: Relay,
+        forum: Forum,
         lines: Fleeting,
         pace: Pace,
         clock: Callable[[], float],
@@ -88,16 +71,32 @@ class Delivery:
     ) -> None:
         self._database = database
         self._coordinator = coordinator
-        self._scribe = scribe
-        self._desk = desk
-        self._messenger = messenger
-        self._lines = lines
         self._pace = pace
         self._clock = clock
         self._monotonic = monotonic  # for spans of time: it never jumps
         self._sleep = sleep
-        self._late_seconds = late_seconds
-        self._watched_since: dict[_Request, float] = {}  # made by this process, or looked for
+        self._settling = Settling(
+            database=database, coordinator=coordinator, scribe=scribe, desk=desk, clock=clock
+        )
+        self._carrier = Carrier(
+            database=database,
+            messenger=messenger,
+            relay=relay,
+            topics=Topics(database, forum, clock=clock, late_seconds=late_seconds),
+            may_begin=self._may_begin,
+        )
+        self._doubts = Doubts(
+            database=database,
+            settling=self._settling,
+            desk=desk,
+            messenger=messenger,
+            relay=relay,
+            lines=lines,
+            pace=pace,
+            may_begin=self._may_begin,
+            monotonic=monotonic,
+            late_seconds=late_seconds,
+        )
         self._busy: set[int] = set()  # chats that are being drained
         self._handed: dict[int, deque[Claimed]] = {}  # claimed already, to be sent first
 
@@ -124,7 +123,7 @@ class Delivery:
         self._handed.clear()
         try:
             for claimed in handed:
-                await self._later(claimed, 0.0)
+                await self._settling.later(claimed, 0.0)
         except StoreUnavailable as error:
             log.warning("not_put_back", messages=len(handed), cause=str(error))
 
@@ -142,11 +141,11 @@ class Delivery:
         self._busy.add(chat_id)
         try:
             while (claimed := await self._next(chat_id)) is not None:
-                self._watch(claimed)
+                self._doubts.watch(claimed)
                 if claimed.status is Status.SENDING:
                     await self._send(claimed)
                 else:
-                    await self._find_out(claimed)
+                    await self._doubts.find_out(claimed)
         finally:
             self._busy.discard(chat_id)
 
@@ -171,351 +170,54 @@ class Delivery:
                 sql, chat_id, now, now + CLAIM_SECONDS, doubt_until=now + DOUBT_SECONDS
             )
             if claimed is not None and claimed.fresh_doubt:  # its sender died or was paused
-                self._step(sql, claimed, DeliveryTimedOut, aftermath)
+                self._settling.step(sql, claimed, DeliveryTimedOut, aftermath)
             return claimed
 
         return await self._coordinator.transact(claim)
 
-    def _watch(self, claimed: Claimed) -> None:
-        """From when on this process knows of the request that may still arrive."""
-        now = self._monotonic()
-        if len(self._watched_since) > MOST_WATCHED:
-            recent = now - self._late_seconds
-            watched = self._watched_since.items()
-            self._watched_since = {each: since for each, since in watched if since > recent}
-        self._watched_since.setdefault(_request_of(claimed), now)
-
     # --- sending ----------------------------------------------------------------------------------
 
     async def _send(self, claimed: Claimed) -> None:
-        chat_id = claimed.outgoing.chat_id
+        settling, chat_id = self._settling, claimed.outgoing.chat_id
         self._pace.sent(chat_id, self._monotonic())
         try:
-            message_id = await self._request(claimed)
+            ids = await self._carrier.carry(claimed)
         except FloodWait as error:
             self._pace.flood(chat_id, self._monotonic(), error.delay_seconds)
-            await self._later(claimed, error.delay_seconds)
+            await settling.later(claimed, error.delay_seconds)
         except RetryLater as error:
-            await self._later(claimed, _at(RETRY_SECONDS, claimed.attempts - 1))
+            waits = max(error.delay_seconds, at_step(RETRY_SECONDS, claimed.attempts - 1))
+            await settling.later(claimed, waits)
             log.warning("send_put_off", id=claimed.outgoing.id, cause=str(error))
         except EntitiesRefused:
-            await self._send_plainly(claimed)
-        except Blocked:
-            await self._blocked(claimed)
+            await settling.plainly(claimed)
+        except NoTopic as error:
+            await settling.elsewhere(claimed, error.label)
+        except TopicChanged:
+            await settling.later(claimed, 0.0)
+        except Blocked as error:
+            await self._blocked(claimed, error)
         except Migrated as error:
-            await self._migrated(claimed, error.new_chat_id)
+            await settling.migrated(claimed, error.new_chat_id)
         except Refused as error:
-            await self._refused(claimed, str(error))
+            await settling.refused(claimed, str(error))
         except Unknown:
-            await self._doubt(claimed)
+            await self._unanswered(claimed)
         else:
-            await self._arrived(claimed, message_id)
+            await settling.arrived(claimed, ids, doubted=False)
 
-    async def _request(self, claimed: Claimed) -> int:
-        what = payload.read(claimed.outgoing.payload)
-        if not self._may_begin(claimed):
-            raise RetryLater("this process was held up before the request")
-        chat_id = claimed.outgoing.chat_id
-        match what:
-            case SendPart(part):
-                return await self._messenger.send(chat_id, part)
-            case CopyOf(from_chat_id, message_id):
-                return await self._messenger.copy(chat_id, from_chat_id, message_id)
+    async def _blocked(self, claimed: Claimed, error: Blocked) -> None:
+        if claimed.outgoing.chat_id < 0:  # the bot was thrown out of the group: no user did that
+            await self._settling.refused(claimed, str(error))
+        else:
+            await self._settling.blocked(claimed)
+
+    async def _unanswered(self, claimed: Claimed) -> None:
+        if isinstance(payload.read(claimed.outgoing.payload), REPEATABLE):
+            await self._settling.later(claimed, at_step(RETRY_SECONDS, claimed.attempts - 1))
+        else:
+            await self._settling.doubt(claimed)
 
     def _may_begin(self, claimed: Claimed) -> bool:
         """Whether a request that begins now ends before somebody else may claim the message."""
         return self._clock() <= claimed.until - CLAIM_SECONDS + START_SECONDS
-
-    async def _arrived(self, claimed: Claimed, message_id: int) -> None:
-        at = self._clock()
-
-        def settle(sql: Sql, aftermath: Aftermath) -> None:
-            if outbox.settle(sql, claimed, Status.SENT, at, message_id=message_id):
-                self._after_arrival(sql, claimed, aftermath, doubted=False)
-
-        await self._coordinator.transact(settle)
-
-    def _after_arrival(
-        self, sql: Sql, claimed: Claimed, aftermath: Aftermath, *, doubted: bool
-    ) -> None:
-        if claimed.outgoing.author is not Author.AI:
-            return
-        out = claimed.outgoing
-        tally = outbox.tally(sql, out.conversation_id, out.turn_id)
-        at = self._clock()
-        event: Event | None = None
-        if tally.open and doubted:
-            event = DeliveryConfirmed(at, out.epoch, out.turn_id, more=True)
-        elif not tally.open and tally.lost:
-            event = ReplyRecalled(at, out.epoch, out.turn_id)
-        elif not tally.open:
-            confirmed = DeliveryConfirmed if doubted else Delivered
-            event = confirmed(at, out.epoch, out.turn_id)
-        if event is not None:
-            self._coordinator.step(sql, out.conversation_id, event, aftermath)
-
-    async def _later(self, claimed: Claimed, delay_seconds: float) -> None:
-        """Nothing was sent: wait and send it then."""
-        at = self._clock()
-
-        def settle(sql: Sql, aftermath: Aftermath) -> None:
-            back = outbox.settle(sql, claimed, Status.PENDING, at, not_before=at + delay_seconds)
-            if back:
-                self._recall_if_overtaken(sql, claimed, aftermath)
-
-        await self._coordinator.transact(settle)
-
-    def _recall_if_overtaken(self, sql: Sql, claimed: Claimed, aftermath: Aftermath) -> None:
-        """A person took over while the request was being refused: it must not leave any more."""
-        out = claimed.outgoing
-        if out.author is not Author.AI:
-            return
-        loaded = conversations.load(sql, out.conversation_id)
-        if loaded is None or loaded[0].epoch == out.epoch:
-            return
-        outbox.drop(sql, out.conversation_id, out.turn_id, self._clock())
-        self._step(sql, claimed, ReplyRecalled, aftermath)
-
-    async def _send_plainly(self, claimed: Claimed) -> None:
-        """Telegram refuses the formatting: the same words without it, at once."""
-        what = payload.read(claimed.outgoing.payload)
-        if not isinstance(what, SendPart) or not what.part.entities:
-            await self._refused(claimed, "the text cannot be read by Telegram")
-            return
-        plain = payload.write(SendPart(Part(what.part.text, (), what.part.keyboard)))
-        at = self._clock()
-        await self._database.transact(
-            lambda sql: outbox.settle(sql, claimed, Status.PENDING, at, payload=plain)
-        )
-        log.warning("formatting_refused", id=claimed.outgoing.id)
-
-    async def _blocked(self, claimed: Claimed) -> None:
-        at = self._clock()
-
-        def settle(sql: Sql, aftermath: Aftermath) -> None:
-            out = claimed.outgoing
-            if not outbox.settle(sql, claimed, Status.FAILED, at):
-                return
-            blocker = conversations.conversation_id(out.chat_id)
-            self._coordinator.step(sql, blocker, UserBlockedBot(at), aftermath)
-            self._step(sql, claimed, DeliveryFailed, aftermath)
-
-        await self._coordinator.transact(settle)
-
-    async def _migrated(self, claimed: Claimed, new_chat_id: int) -> None:
-        at = self._clock()
-
-        def settle(sql: Sql) -> None:
-            if outbox.settle(sql, claimed, Status.PENDING, at):
-                outbox.move_chat(sql, claimed.outgoing.chat_id, new_chat_id)
-
-        await self._database.transact(settle)
-
-    async def _refused(self, claimed: Claimed, reason: str) -> None:
-        at = self._clock()
-        out = claimed.outgoing
-        log.warning("send_refused", id=out.id, reason=reason)
-
-        def settle(sql: Sql, aftermath: Aftermath) -> None:
-            if not outbox.settle(sql, claimed, Status.FAILED, at):
-                return
-            if out.author is Author.AI:
-                outbox.drop(sql, out.conversation_id, out.turn_id, at)
-                self._step(sql, claimed, DeliveryFailed, aftermath)
-            elif out.author is Author.HUMAN:
-                self._tell_sender(sql, claimed, reason, aftermath)
-
-        await self._coordinator.transact(settle)
-
-    def _tell_sender(self, sql: Sql, claimed: Claimed, reason: str, aftermath: Aftermath) -> None:
-        """An operator is never left believing that words arrived which did not."""
-        out = claimed.outgoing
-        operator = int(out.id.rsplit(":", 2)[1])
-        self._scribe.tell(
-            sql,
-            self._desk.contact(sql, operator),
-            Notice.OP_NOT_DELIVERED,
-            {"conversation": out.conversation_id, "reason": reason},
-            key=out.id,
-            at=self._clock(),
-            aftermath=aftermath,
-        )
-
-    def _step(
-        self,
-        sql: Sql,
-        claimed: Claimed,
-        kind: type[DeliveryTimedOut | DeliveryFailed | DeliveryDisproved | ReplyRecalled],
-        aftermath: Aftermath,
-    ) -> None:
-        out = claimed.outgoing
-        if out.author is Author.AI:
-            event = kind(self._clock(), out.epoch, out.turn_id)
-            self._coordinator.step(sql, out.conversation_id, event, aftermath)
-
-    # --- doubt ------------------------------------------------------------------------------------
-
-    async def _doubt(self, claimed: Claimed) -> None:
-        at = self._clock()
-        log.warning("delivery_unknown", id=claimed.outgoing.id)
-
-        def settle(sql: Sql, aftermath: Aftermath) -> None:
-            later = at + PROBE_SECONDS[0]
-            if outbox.settle(sql, claimed, Status.UNKNOWN, at, not_before=later):
-                self._step(sql, claimed, DeliveryTimedOut, aftermath)
-
-        await self._coordinator.transact(settle)
-
-    async def _find_out(self, claimed: Claimed) -> None:
-        """One attempt to learn whether the message arrived."""
-        what = payload.read(claimed.outgoing.payload)
-        if isinstance(what, CopyOf):  # a copy says nothing that an edit could be compared with
-            await self._unresolved(claimed)
-            return
-        looked_at = self._monotonic()
-        try:
-            finding = await self._probe(claimed, what.part, looked_at)
-        except FloodWait as error:
-            self._pace.flood(claimed.outgoing.chat_id, self._monotonic(), error.delay_seconds)
-            finding = Unproven("flood wait")
-        except Blocked:
-            await self._blocked(claimed)
-            return
-        except RetryLater as error:  # the network is down: that is no failed proof
-            await self._still_unknown(claimed, str(error), counts=False)
-            return
-        except DabirError as error:
-            finding = Unproven(type(error).__name__)
-        match finding:
-            case Found(message_id):
-                await self._confirmed(claimed, message_id)
-            case Absent():
-                await self._absent(claimed, looked_at)
-            case Unproven(reason):
-                await self._still_unknown(claimed, reason)
-
-    async def _probe(self, claimed: Claimed, part: Part, looked_at: float) -> Finding:
-        """Post a notice, whose id is an upper bound, look between, remove the notice."""
-        chat_id = claimed.outgoing.chat_id
-        contact = await self._database.read(lambda sql: self._desk.contact(sql, chat_id))
-        notice = phrase(Notice.CHECKING_DELIVERY, contact.language)
-        high = await self._messenger.send(chat_id, notice)
-        await self._lines.note(chat_id, high)
-        try:
-            finding = await self._look(claimed, part, high, looked_at)
-        except DabirError:
-            await self._lines.remove(chat_id, high)
-            raise
-        await self._lines.remove(chat_id, high)
-        return finding
-
-    async def _look(self, claimed: Claimed, part: Part, high: int, looked_at: float) -> Finding:
-        chat_id = claimed.outgoing.chat_id
-        known = await self._database.read(lambda sql: outbox.known_ids(sql, claimed.low_id, high))
-        candidates = candidate_ids(claimed.low_id, high, known)
-        if candidates is None:
-            return Unproven("too many ids to look at")
-        finding = await find(
-            self._messenger,
-            chat_id,
-            part,
-            candidates,
-            may_go_on=partial(self._may_begin, claimed),
-            put_down=partial(self._put_down, claimed),
-        )
-        if not isinstance(finding, Found) or not claimed.looked_before:
-            return finding
-        if self._may_still_come(claimed, looked_at) > 0:
-            # An earlier look whose answer was lost may have made a notice say this; the message
-            # itself may be on its way still. Once it cannot come any more, one is as good as it.
-            return Absent()
-        later = [each for each in candidates if each > finding.message_id]
-        await self._lines.sweep(chat_id, later)  # notices whose senders died
-        return finding
-
-    async def _put_down(self, claimed: Claimed, message_id: int) -> bool:
-        """Not if somebody else has taken over: they may have found it and taken it for ours."""
-
-        def put_down(sql: Sql) -> bool:
-            held = outbox.holds(sql, claimed)
-            if held:
-                self._lines.put_down(sql, claimed.outgoing.chat_id, message_id)
-            return held
-
-        return await self._database.transact(put_down)
-
-    async def _confirmed(self, claimed: Claimed, message_id: int) -> None:
-        at = self._clock()
-
-        def settle(sql: Sql, aftermath: Aftermath) -> None:
-            if outbox.settle(sql, claimed, Status.SENT, at, message_id=message_id):
-                self._after_arrival(sql, claimed, aftermath, doubted=True)
-
-        await self._coordinator.transact(settle)
-        log.info("delivery_confirmed", id=claimed.outgoing.id)
-
-    async def _absent(self, claimed: Claimed, looked_at: float) -> None:
-        """It was not (surely) there. If it could not come any more by then, that is proof."""
-        left = self._may_still_come(claimed, looked_at)
-        if left <= 0:
-            await self._disproved(claimed)
-            return
-        at = self._clock()
-        await self._database.transact(
-            lambda sql: outbox.settle(sql, claimed, Status.UNKNOWN, at, not_before=at + left)
-        )
-
-    def _may_still_come(self, claimed: Claimed, looked_at: float) -> float:
-        """For how many seconds after `looked_at` the request could take effect; <= 0: no more."""
-        return self._watched_since[_request_of(claimed)] + self._late_seconds - looked_at
-
-    async def _disproved(self, claimed: Claimed) -> None:
-        at = self._clock()
-
-        def settle(sql: Sql, aftermath: Aftermath) -> None:
-            if outbox.settle(sql, claimed, Status.PENDING, at):
-                self._step(sql, claimed, DeliveryDisproved, aftermath)
-
-        await self._coordinator.transact(settle)
-        log.info("delivery_disproved", id=claimed.outgoing.id)
-
-    async def _still_unknown(self, claimed: Claimed, reason: str, *, counts: bool = True) -> None:
-        if counts and claimed.probes + 1 >= len(PROBE_SECONDS):
-            await self._unresolved(claimed)
-            return
-        at = self._clock()
-        later = at + _at(PROBE_SECONDS, claimed.probes + 1)
-
-        def settle(sql: Sql) -> None:
-            if outbox.settle(sql, claimed, Status.UNKNOWN, at, not_before=later) and counts:
-                outbox.count_probe(sql, claimed)
-
-        await self._database.transact(settle)
-        log.info("delivery_still_unknown", id=claimed.outgoing.id, cause=reason)
-
-    async def _unresolved(self, claimed: Claimed) -> None:
-        """No proof can be had: a person decides, or the user is asked."""
-        at = self._clock()
-        out = claimed.outgoing
-
-        def settle(sql: Sql, aftermath: Aftermath) -> None:
-            if not outbox.settle(sql, claimed, Status.UNRESOLVED, at):
-                return
-            if out.author is Author.AI:
-                outbox.drop(sql, out.conversation_id, out.turn_id, at)
-                anyone = self._desk.anyone_for(sql, out.chat_id)
-                event = DeliveryUnresolved(at, out.epoch, out.turn_id, anyone)
-                self._coordinator.step(sql, out.conversation_id, event, aftermath)
-            elif out.author is Author.HUMAN:
-                self._tell_sender(sql, claimed, "no answer came; it may have arrived", aftermath)
-
-        await self._coordinator.transact(settle)
-        log.warning("delivery_unresolved", id=out.id)
-
-
-def _request_of(claimed: Claimed) -> _Request:
-    return claimed.outgoing.id, claimed.attempts
-
-
-def _at(delays: tuple[float, ...], index: int) -> float:
-    return delays[min(index, len(delays) - 1)]

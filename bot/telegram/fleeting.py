@@ -141,7 +141,7 @@ class Fleeting:
         def between(sql: Sql) -> tuple[int, frozenset[int]]:
             found = sql.row(NEXT_ID, {"chat_id": chat_id, "posted_at": posted_at})
             high = int(found[0] or 0) if found else 0
-            return high, outbox.known_ids(sql, -negative_low, high)
+            return high, outbox.known_ids(sql, chat_id, -negative_low, high)
 
         high, known = await self._database.read(between)
         if not high:  # nothing was sent since: later there will be

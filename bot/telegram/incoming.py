@@ -1,4 +1,4 @@
-"""A Telegram update as one of four plain values. Reads and never acts; never raises.
+"""A Telegram update as one of a few plain values. Reads and never acts; never raises.
 
 Whether the sender may do anything is not decided here, and no field is trusted: names and text
 are what a stranger typed.
@@ -6,14 +6,31 @@ are what a stranger typed.
 
 import re
 from dataclasses import dataclass
+from enum import Enum, StrEnum
 from typing import TypeAlias
 
 import telegram
-from telegram import Message, MessageEntity, Update, User
+from telegram import Message, MessageEntity, ReactionTypeEmoji, Update, User
 
 from bot.telegram.characters import has_visible, storable
+from bot.telegram.port import Entity
 
 UNITS = "utf-16-le"
+
+
+class TopicChange(StrEnum):
+    CREATED = "created"
+    EDITED = "edited"
+    CLOSED = "closed"
+    REOPENED = "reopened"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicEvent:
+    """A service line of a topic. Bots hear nothing of a topic that is deleted."""
+
+    change: TopicChange
+    name: str = ""  # of a topic that was created or renamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +53,13 @@ class IncomingMessage:
     date: float  # seconds since the epoch, UTC
     is_edit: bool
     forwarded: bool
+    thread_id: int = 0  # the topic of a forum; 0: the General topic, or no forum
+    is_forum: bool = False
+    as_chat_id: int = 0  # an anonymous admin (the group itself) or a channel speaks; 0: nobody does
+    entities: tuple[Entity, ...] = ()  # of the text or the caption
+    topic_event: TopicEvent | None = None  # what this service line says of its topic
+    from_us: bool = False  # a service line about something that the bot did
+    migrated_to: int = 0  # the group goes on under this id
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +87,37 @@ class IncomingBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class IncomingReaction:
+    """Somebody changed their reactions to a message."""
+
+    update_id: int
+    chat_id: int
+    chat_type: str
+    message_id: int
+    user_id: int  # 0: an anonymous admin or a channel
+    user_name: str
+    username: str
+    language_code: str
+    emoji: str  # what there is now: the first emoji; "" if none is left
+    odd: bool  # there is one that is no plain emoji (a custom one, a paid star)
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingStanding:
+    """What the bot may do in a group has changed."""
+
+    update_id: int
+    chat_id: int
+    chat_type: str
+    title: str
+    is_forum: bool
+    by_user_id: int
+    by_name: str
+    status: str  # creator, administrator, member, restricted, left, kicked
+    rights: frozenset[str]  # can_manage_topics, can_pin_messages, can_delete_messages, …
+
+
+@dataclass(frozen=True, slots=True)
 class IncomingOther:
     """Nothing for us; `what` is the kind of update, or UNREADABLE."""
 
@@ -70,7 +125,14 @@ class IncomingOther:
     what: str
 
 
-Incoming: TypeAlias = IncomingMessage | IncomingPress | IncomingBlock | IncomingOther
+Incoming: TypeAlias = (
+    IncomingMessage
+    | IncomingPress
+    | IncomingBlock
+    | IncomingReaction
+    | IncomingStanding
+    | IncomingOther
+)
 
 # Order matters where a message carries two: an animation carries a document, a venue a location.
 MEDIA = (
@@ -146,6 +208,23 @@ SERVICE = (
     "direct_message_price_changed",
 )
 GONE = frozenset({"kicked", "left"})
+GROUPS = frozenset({"group", "supergroup"})
+# What a bot may send itself; the others Telegram finds in the text by itself.
+FORMATS = frozenset(
+    {
+        "bold",
+        "italic",
+        "underline",
+        "strikethrough",
+        "spoiler",
+        "blockquote",
+        "expandable_blockquote",
+        "code",
+        "pre",
+        "text_link",
+        "custom_emoji",
+    }
+)
 UNREADABLE = "unreadable"  # an update that the library cannot read; it is in `api_kwargs` then
 COMMAND = re.compile(r"/([A-Za-z0-9_]{1,64})(?:@([A-Za-z0-9_]{1,64}))?", re.ASCII)
 
@@ -161,6 +240,10 @@ def parse(update: Update, bot_username: str) -> Incoming:
     if changed is not None and changed.chat.type == "private":
         blocked = changed.new_chat_member.status in GONE
         return IncomingBlock(update.update_id, changed.chat.id, changed.from_user.id, blocked)
+    if changed is not None and changed.chat.type in GROUPS:
+        return _standing(update.update_id, changed)
+    if update.message_reaction is not None:
+        return _reaction(update.update_id, update.message_reaction)
     return IncomingOther(update.update_id, _what(update))
 
 
@@ -195,11 +278,100 @@ def _message(update_id: int, message: Message, is_edit: bool, bot_username: str)
         detail=storable(detail),
         command=command,
         argument=argument,
-        reply_to=message.reply_to_message.message_id if message.reply_to_message else 0,
+        reply_to=_reply_to(message),
         media_group_id=message.media_group_id or "",
         date=message.date.timestamp(),
         is_edit=is_edit,
         forwarded=message.forward_origin is not None,
+        thread_id=_thread(message),
+        is_forum=bool(message.chat.is_forum),
+        as_chat_id=message.sender_chat.id if message.sender_chat else 0,
+        entities=_entities(message),
+        topic_event=_topic_event(message),
+        from_us=_is_us(message.from_user, bot_username),
+        migrated_to=message.migrate_to_chat_id or 0,
+    )
+
+
+def _thread(message: Message) -> int:
+    """Replies in a plain supergroup carry a thread id as well; those are no topics."""
+    return (message.message_thread_id or 0) if message.is_topic_message else 0
+
+
+def _reply_to(message: Message) -> int:
+    """What a message answers. In a topic every message answers its first line, which is none."""
+    answered = message.reply_to_message
+    if answered is None or (_thread(message) and answered.message_id == _thread(message)):
+        return 0
+    return answered.message_id
+
+
+def _entities(message: Message) -> tuple[Entity, ...]:
+    return tuple(
+        Entity(
+            str(each.type.value if isinstance(each.type, Enum) else each.type),
+            each.offset,
+            each.length,
+            url=storable(each.url or ""),
+            language=storable(each.language or ""),
+            custom_emoji_id=each.custom_emoji_id or "",
+        )
+        for each in message.entities or message.caption_entities or ()
+        if each.type in FORMATS
+    )
+
+
+def _topic_event(message: Message) -> TopicEvent | None:
+    if message.forum_topic_created is not None:
+        return TopicEvent(TopicChange.CREATED, storable(message.forum_topic_created.name))
+    if message.forum_topic_edited is not None:
+        return TopicEvent(TopicChange.EDITED, storable(message.forum_topic_edited.name or ""))
+    if message.forum_topic_closed is not None:
+        return TopicEvent(TopicChange.CLOSED)
+    if message.forum_topic_reopened is not None:
+        return TopicEvent(TopicChange.REOPENED)
+    return None
+
+
+def _is_us(user: User | None, bot_username: str) -> bool:
+    name = (user.username or "").lower() if user is not None and user.is_bot else ""
+    return bool(name) and name == bot_username.lower()
+
+
+def _reaction(update_id: int, changed: telegram.MessageReactionUpdated) -> IncomingReaction:
+    user_id, user_name, username, language_code = _person(changed.user)
+    plain = [each for each in changed.new_reaction if isinstance(each, ReactionTypeEmoji)]
+    return IncomingReaction(
+        update_id=update_id,
+        chat_id=changed.chat.id,
+        chat_type=changed.chat.type,
+        message_id=changed.message_id,
+        user_id=user_id,
+        user_name=user_name,
+        username=username,
+        language_code=language_code,
+        emoji=storable(str(plain[0].emoji)) if plain else "",
+        odd=len(plain) < len(changed.new_reaction),
+    )
+
+
+def _standing(update_id: int, changed: telegram.ChatMemberUpdated) -> IncomingStanding:
+    member = changed.new_chat_member
+    user_id, user_name, _, _ = _person(changed.from_user)
+    return IncomingStanding(
+        update_id=update_id,
+        chat_id=changed.chat.id,
+        chat_type=changed.chat.type,
+        title=storable(changed.chat.title or ""),
+        is_forum=bool(changed.chat.is_forum),
+        by_user_id=user_id,
+        by_name=user_name,
+        status=str(member.status),
+        rights=frozenset(
+            name
+            for name in member.__slots__
+            if name.startswith("can_") and getattr(member, name, None)
+        ),
     )
 
 

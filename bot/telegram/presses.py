@@ -7,6 +7,7 @@ not decided here.
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeAlias, assert_never
 
 DATA_BYTES = 64  # https://core.telegram.org/bots/api#inlinekeyboardbutton
@@ -55,8 +56,34 @@ class Missing:
     turn_id: str
 
 
-Press: TypeAlias = Start | Human | Cancel | Unrequest | Claim | Arrived | Missing
+class DeskAction(StrEnum):
+    """The buttons at the operators' desk. Their data is `v1:desk:<action>:<conversation>`."""
 
+    # fmt: off
+    TAKE = "take"  # *Take*
+    TAKE_OVER = "over"  # *Take over* from the colleague who holds it
+    RELEASE = "release"  # *Release*
+    PASS = "pass"  # *Pass*: offer it to a colleague  # noqa: S105
+    ACCEPT = "accept"  # take what a colleague offers
+    DECLINE = "decline"  # do not
+    DRAFT = "draft"  # *Draft*: the AI makes a suggestion
+    SUMMARY = "summary"  # *Summary* of what the AI may read
+    END = "end"  # *End* the conversation
+    MUTE = "mute"  # *Mute* or *Unmute* the topic
+    # fmt: on
+
+
+@dataclass(frozen=True, slots=True)
+class DeskPress:
+    """A button of a card, or of something else said at the desk."""
+
+    action: DeskAction
+    conversation: str
+
+
+Press: TypeAlias = Start | Human | Cancel | Unrequest | Claim | Arrived | Missing | DeskPress
+
+CONVERSATION = r"(?:[A-Za-z0-9][A-Za-z0-9:._#-]{0,53}|-[0-9]{1,20})"
 TURN = r"turn:msg-(?:0|[1-9][0-9]{0,17})"
 GRAMMAR = re.compile(
     r"v1:(?:"
@@ -64,7 +91,8 @@ GRAMMAR = re.compile(
     r"|(?P<human>human)"
     rf"|cancel(?::(?P<cancel>{TURN}))?"
     r"|(?P<unrequest>unrequest)"
-    r"|claim:(?P<claim>[A-Za-z0-9][A-Za-z0-9:._#-]{0,53}|-[0-9]{1,20})"
+    rf"|claim:(?P<claim>{CONVERSATION})"
+    rf"|desk:(?P<desk>(?:{'|'.join(DeskAction)}):{CONVERSATION})"
     rf"|arrived:(?P<arrived>{TURN})"
     rf"|missing:(?P<missing>{TURN})"
     r")",
@@ -87,6 +115,9 @@ def parse_press(data: str) -> Press | None:
             return Unrequest()
         case "claim":
             return Claim(value)
+        case "desk":
+            action, _, conversation = value.partition(":")
+            return DeskPress(DeskAction(action), conversation)
         case "arrived":
             return Arrived(value)
         case "missing":
@@ -119,6 +150,8 @@ def _write(press: Press) -> str:
             return "v1:unrequest"
         case Claim(conversation):
             return f"v1:claim:{conversation}"
+        case DeskPress(action, conversation):
+            return f"v1:desk:{action}:{conversation}"
         case Arrived(turn_id):
             return f"v1:arrived:{turn_id}"
         case Missing(turn_id):

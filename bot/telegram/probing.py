@@ -8,17 +8,18 @@ text, entities and keyboard. See the design page, "Delivery on Telegram".
 
 from collections.abc import Awaitable, Callable, Container, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from bot.errors import Refused, RetryLater, Unknown
-from bot.telegram.port import EditOutcome, Messenger, Part
+from bot.telegram.port import EditOutcome, Part
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """It arrived, as this message."""
+    """It arrived, as this message; an album as these."""
 
     message_id: int
+    together: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,14 @@ def candidate_ids(
     return tuple(ids)
 
 
+class Editor(Protocol):
+    """The part of the Messenger that looking needs."""
+
+    async def edit(self, chat_id: int, message_id: int, part: Part) -> EditOutcome: ...
+
+    async def delete(self, chat_id: int, message_id: int) -> bool: ...
+
+
 def _always() -> bool:
     return True
 
@@ -69,7 +78,7 @@ async def _nowhere(message_id: int) -> bool:
 
 
 async def find(
-    messenger: Messenger,
+    messenger: Editor,
     chat_id: int,
     part: Part,
     candidates: Sequence[int],
@@ -103,7 +112,7 @@ async def find(
     return Absent()
 
 
-async def _removed(messenger: Messenger, chat_id: int, message_id: int) -> bool:
+async def _removed(messenger: Editor, chat_id: int, message_id: int) -> bool:
     try:
         return await messenger.delete(chat_id, message_id)
     except (RetryLater, Refused, Unknown):

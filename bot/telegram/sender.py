@@ -9,9 +9,8 @@ Rule 3: no text of a message goes into an error or a log line.
 
 import json
 import os
-import re
 import ssl
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from datetime import timedelta
 from functools import cache
 from typing import Any, TypeVar
@@ -22,10 +21,6 @@ import telegram
 from telegram.constants import ChatAction
 from telegram.error import (
     BadRequest,
-    ChatMigrated,
-    Conflict,
-    EndPointNotFound,
-    Forbidden,
     InvalidToken,
     NetworkError,
     RetryAfter,
@@ -34,16 +29,11 @@ from telegram.error import (
 from telegram.request import HTTPXRequest, RequestData
 
 from bot.errors import (
-    Blocked,
-    DabirError,
-    FloodWait,
-    Migrated,
     Misconfigured,
-    Refused,
     RetryLater,
-    Unknown,
 )
-from bot.telegram.port import Button, EditOutcome, Entity, Part
+from bot.telegram.answers import asked, repeatably, says, translate
+from bot.telegram.port import PLAINLY, Button, EditOutcome, Entity, Manner, Part
 
 # Without it the library warns whenever it reads the seconds of a 429.
 os.environ.setdefault("PTB_TIMEDELTA", "true")
@@ -57,14 +47,6 @@ NO_PREVIEW = telegram.LinkPreviewOptions(is_disabled=True)
 CONNECTIONS = 32
 CONNECT_SECONDS, READ_SECONDS, WRITE_SECONDS, POOL_SECONDS = 10.0, 20.0, 10.0, 10.0
 
-# UnsupportedProtocol and ProxyError (the proxy refused the tunnel) come before any request.
-NOTHING_WRITTEN = (
-    httpx.ConnectTimeout,
-    httpx.ConnectError,
-    httpx.PoolTimeout,
-    httpx.UnsupportedProtocol,
-    httpx.ProxyError,
-)
 TOO_MUCH = frozenset({405, 411, 413, 414, 415, 431})  # permanent, whoever answers them
 NOT_MODIFIED = ("message is not modified", "message_not_modified")
 NOT_FOUND = ("message to edit not found", "message_id_invalid", "message identifier is not")
@@ -80,12 +62,6 @@ NOT_THERE = (
     "message_delete_forbidden",
     "message_id_invalid",
 )
-BAD_ENTITIES = ("can't parse entities", "entity_", "entities_", "entity is", "wrong entity")
-GONE = ("user_is_blocked", "input_user_deactivated", "user is deactivated", "bot was blocked")
-
-
-class EntitiesRefused(Refused):
-    """Telegram does not accept the formatting; the same text without entities may go through."""
 
 
 class _Request(HTTPXRequest):
@@ -197,52 +173,6 @@ def _certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def translate(error: TelegramError, *, repeatable: bool) -> DabirError:
-    """Say what became of a request. `repeatable`: doing it twice is the same as once."""
-    match error:
-        case RetryAfter():
-            seconds = error._retry_after.total_seconds()
-            return FloodWait(f"Telegram asks to wait {seconds:g} s", delay_seconds=seconds)
-        case ChatMigrated():
-            return Migrated("the group became a supergroup", new_chat_id=error.new_chat_id)
-        case Forbidden():
-            return Blocked(_described(error))
-        case InvalidToken():
-            return Refused("Telegram does not accept the bot token; check TELEGRAM_BOT_TOKEN")
-        case EndPointNotFound():
-            return Refused("this Bot API server does not know the method")
-        case Conflict():
-            return RetryLater(_described(error), delay_seconds=5.0)
-        case BadRequest():
-            return _refusal(error)
-        case NetworkError() if isinstance(error.__cause__, NOTHING_WRITTEN):
-            return RetryLater(f"Telegram is not reached ({type(error.__cause__).__name__})")
-        case NetworkError() if isinstance(error.__cause__, httpx.HTTPError):
-            return Unknown(f"Telegram did not answer ({type(error.__cause__).__name__})")
-    if repeatable:
-        return RetryLater("Telegram's answer cannot be read")
-    return Unknown("Telegram's answer cannot be read")
-
-
-def _refusal(error: BadRequest) -> DabirError:
-    if _says(error, GONE):
-        return Blocked(_described(error))
-    if _says(error, BAD_ENTITIES):
-        return EntitiesRefused("Telegram does not accept the formatting")
-    return Refused(_described(error))
-
-
-def _says(error: TelegramError, phrases: tuple[str, ...]) -> bool:
-    message = error.message.lower()
-    return any(phrase in message for phrase in phrases)
-
-
-def _described(error: TelegramError) -> str:
-    """Telegram's description without its prefix, up to where it might quote something."""
-    plain = re.sub(r"^(?:Bad Request|Forbidden|Conflict): ", "", error.message)
-    return re.split('["“«\n:]', plain, maxsplit=1)[0][:100].strip() or "refused"
-
-
 class TelegramMessenger:
     """The Messenger port over the library's bot. Link previews are off: a preview that is added
     later would make an edit that changes nothing look like a change."""
@@ -250,22 +180,24 @@ class TelegramMessenger:
     def __init__(self, bot: telegram.Bot) -> None:
         self._bot = bot
 
-    async def send(self, chat_id: int, part: Part, *, reply_to: int = 0) -> int:
-        sent = await _asked(
+    async def send(self, chat_id: int, part: Part, manner: Manner = PLAINLY) -> int:
+        sent = await asked(
             self._bot.send_message(
                 chat_id,
                 part.text,
                 entities=_entities(part.entities),
                 reply_markup=_markup(part.keyboard),
                 link_preview_options=NO_PREVIEW,
-                reply_parameters=_reply(reply_to),
+                reply_parameters=_reply(manner.reply_to),
+                message_thread_id=manner.thread_id or None,
+                disable_notification=manner.silent or None,
             )
         )
         return sent.message_id
 
     async def edit(self, chat_id: int, message_id: int, part: Part) -> EditOutcome:
-        try:
-            await self._bot.edit_message_text(
+        return await _edited(
+            self._bot.edit_message_text(
                 part.text,
                 chat_id,
                 message_id,
@@ -273,31 +205,70 @@ class TelegramMessenger:
                 reply_markup=_markup(part.keyboard),
                 link_preview_options=NO_PREVIEW,
             )
-        except BadRequest as error:
-            if (outcome := _edit_outcome(error)) is not None:
-                return outcome
-            raise translate(error, repeatable=True) from error
-        except TelegramError as error:
-            raise translate(error, repeatable=True) from error
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise RetryLater("Telegram's answer cannot be read") from error
-        return EditOutcome.EDITED
+        )
 
     async def delete(self, chat_id: int, message_id: int) -> bool:
         try:
             return bool(await self._bot.delete_message(chat_id, message_id))
         except TelegramError as error:
-            if isinstance(error, BadRequest) and _says(error, NOT_THERE):
+            if isinstance(error, BadRequest) and says(error, NOT_THERE):
                 return False
             raise translate(error, repeatable=True) from error
 
-    async def copy(self, chat_id: int, from_chat_id: int, message_id: int) -> int:
-        copied = await _asked(self._bot.copy_message(chat_id, from_chat_id, message_id))
+    async def copy(
+        self, chat_id: int, from_chat_id: int, message_id: int, manner: Manner = PLAINLY
+    ) -> int:
+        copied = await asked(
+            self._bot.copy_message(
+                chat_id,
+                from_chat_id,
+                message_id,
+                reply_parameters=_reply(manner.reply_to),
+                message_thread_id=manner.thread_id or None,
+                disable_notification=manner.silent or None,
+            )
+        )
         return copied.message_id
 
-    async def show_typing(self, chat_id: int) -> None:
+    async def copy_album(
+        self, chat_id: int, from_chat_id: int, message_ids: Sequence[int], manner: Manner = PLAINLY
+    ) -> tuple[int, ...]:
+        copied = await asked(
+            self._bot.copy_messages(
+                chat_id,
+                from_chat_id,
+                sorted(message_ids),
+                message_thread_id=manner.thread_id or None,
+                disable_notification=manner.silent or None,
+            )
+        )
+        return tuple(each.message_id for each in copied)
+
+    async def edit_caption(self, chat_id: int, message_id: int, part: Part) -> EditOutcome:
+        return await _edited(
+            self._bot.edit_message_caption(
+                chat_id,
+                message_id,
+                caption=part.text,
+                caption_entities=_entities(part.entities),
+                reply_markup=_markup(part.keyboard),
+            )
+        )
+
+    async def touch(self, chat_id: int, message_id: int) -> EditOutcome:
+        return await _edited(self._bot.edit_message_reply_markup(chat_id, message_id))
+
+    async def react(self, chat_id: int, message_id: int, emoji: str) -> None:
+        await repeatably(self._bot.set_message_reaction(chat_id, message_id, emoji or None))
+
+    async def pin(self, chat_id: int, message_id: int) -> None:
+        await repeatably(self._bot.pin_chat_message(chat_id, message_id, disable_notification=True))
+
+    async def show_typing(self, chat_id: int, thread_id: int = 0) -> None:
         try:
-            await self._bot.send_chat_action(chat_id, ChatAction.TYPING)
+            await self._bot.send_chat_action(
+                chat_id, ChatAction.TYPING, message_thread_id=thread_id or None
+            )
         except TelegramError as error:
             log.debug("typing_not_shown", chat_id=chat_id, error=type(error).__name__)
 
@@ -308,22 +279,25 @@ class TelegramMessenger:
             log.debug("press_not_answered", error=type(error).__name__)
 
 
-async def _asked(request: Awaitable[T]) -> T:
-    """Await a request that must not be made twice."""
+async def _edited(request: Awaitable[object]) -> EditOutcome:
     try:
-        return await request
+        await request
     except TelegramError as error:
-        raise translate(error, repeatable=False) from error
+        outcome = _edit_outcome(error) if isinstance(error, BadRequest) else None
+        if outcome is None:
+            raise translate(error, repeatable=True) from error
+        return outcome
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise Unknown("Telegram's answer cannot be read") from error
+        raise RetryLater("Telegram's answer cannot be read") from error
+    return EditOutcome.EDITED
 
 
 def _edit_outcome(error: BadRequest) -> EditOutcome | None:
-    if _says(error, NOT_MODIFIED):
+    if says(error, NOT_MODIFIED):
         return EditOutcome.NOT_MODIFIED
-    if _says(error, NOT_FOUND):
+    if says(error, NOT_FOUND):
         return EditOutcome.NOT_FOUND
-    if _says(error, NOT_OURS):
+    if says(error, NOT_OURS):
         return EditOutcome.NOT_OURS
     return None
 

@@ -10,6 +10,7 @@
 from collections.abc import Mapping
 
 from bot.core.notices import Notice
+from bot.core.states import State
 from bot.errors import ModelFailure
 
 
@@ -107,6 +108,9 @@ NOTICES: Mapping[Notice, str] = {
         "I had an answer, but Telegram did not accept it. Please ask again in other words, or talk"
         " to a person:"
     ),
+    Notice.NOT_PASSED_ON: N_(
+        "I could not pass {thing} on. Please send it in another way, or say it in words."
+    ),
     Notice.STRANGER: N_("Hello! This bot is private, so I cannot help you here. I am sorry."),
     Notice.BUTTON_EXPIRED: N_("This button is no longer in use."),
     Notice.UNKNOWN_COMMAND: N_("I do not know {command}. /help shows what I can do."),
@@ -173,6 +177,10 @@ NOTICES: Mapping[Notice, str] = {
     Notice.OP_NOT_DELIVERED: N_(
         "Your message did not reach the user: {reason}.\nConversation {conversation}"
     ),
+    Notice.OP_NOT_RELAYED: N_(
+        "{name} sent something that cannot be shown here ({thing}): {reason}. They have been told."
+    ),
+    Notice.OP_REACTED: N_("{name} reacted with {emoji}."),
     Notice.OP_NOTHING_HELD: N_("You hold no conversation. /queue shows who is waiting."),
     Notice.OP_HOLDS_ANOTHER: N_(
         "You hold the conversation {conversation}. Please /release it first."
@@ -284,6 +292,7 @@ UNREADABLE = N_(
 )
 UNREADABLE_EMPTY = N_("Your message looks empty to me. Please write a few words.")
 SOMETHING = N_("what you sent")
+KIND_UNKNOWN = N_("something")
 KINDS: Mapping[str, str] = {
     "animation": N_("your animation"),
     "audio": N_("your audio file"),
@@ -303,6 +312,57 @@ KINDS: Mapping[str, str] = {
     "video_note": N_("your video message"),
     "voice": N_("your voice message"),
 }
+
+# The same kinds where an operator reads of them.
+KINDS_SENT: Mapping[str, str] = {
+    "animation": N_("an animation"),
+    "audio": N_("an audio file"),
+    "checklist": N_("a checklist"),
+    "contact": N_("a contact"),
+    "dice": N_("a die"),
+    "document": N_("a file"),
+    "game": N_("a game"),
+    "live_photo": N_("a photo"),
+    "location": N_("a location"),
+    "photo": N_("a photo"),
+    "poll": N_("a poll"),
+    "sticker": N_("a sticker"),
+    "story": N_("a story"),
+    "text": N_("a message"),
+    "venue": N_("a place"),
+    "video": N_("a video"),
+    "video_note": N_("a video message"),
+    "voice": N_("a voice message"),
+}
+
+# The pinned card of a topic
+CARD_STATES: Mapping[State, str] = {
+    State.CONSENT_REQUIRED: N_("nobody answers yet: the user has not chosen"),
+    State.AI_READY: N_("the assistant answers"),
+    State.AI_GENERATING: N_("the assistant is writing"),
+    State.MODERATING: N_("the assistant's answer is being checked"),
+    State.BOT_SENDING: N_("the assistant's answer is leaving"),
+    State.DELIVERY_UNKNOWN: N_("it is unclear whether the assistant's answer arrived"),
+    State.HANDOFF_PENDING: N_("waits for a person"),
+    State.HUMAN_ACTIVE: N_("a person answers"),
+    State.ENDED: N_("closed"),
+}
+CARD_WAITS = N_("Waits since {since}")
+CARD_HELD = N_("With {holder} since {since}")
+CARD_NOBODY = N_("With nobody")
+CARD_EPOCH = N_("Conversation {conversation}, epoch {epoch}")
+CARD_BLOCKED = N_("The user blocked the bot.")
+CARD_FAILURE = N_("Last failure: {since}, something did not arrive")
+CARD_MUTED = N_("Muted: what arrives here makes no sound.")
+# Buttons of the card
+RELEASE = N_("Release")
+PASS = N_("Pass")
+DRAFT = N_("Draft")
+SUMMARY = N_("Summary")
+END = N_("End")
+MUTE = N_("Mute")
+UNMUTE = N_("Unmute")
+TAKE_OVER = N_("Take over")
 
 OWNER_HELP = N_(
     "For you as the owner:\n/queue – who is waiting for a person\n/claim – take a conversation"

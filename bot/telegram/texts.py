@@ -120,7 +120,10 @@ class _Filled(dict[str, str]):
 def _text(notice: Notice, language: str, values: Values) -> str:
     said = [_translated(each, language) for each in _sentences(notice, values)]
     safe = _Filled({key: _safe(key, value, language) for key, value in values.items()})
-    if notice is Notice.UNREADABLE:
+    if notice is Notice.OP_NOT_RELAYED:
+        sent = sentences.KINDS_SENT.get(values.get("kind", ""), sentences.KIND_UNKNOWN)
+        safe["thing"] = _translated(sent, language)
+    elif notice in (Notice.UNREADABLE, Notice.NOT_PASSED_ON):
         thing = sentences.KINDS.get(values.get("kind", ""), sentences.SOMETHING)
         safe["thing"] = _translated(thing, language)
     joint = "\n\n" if notice is Notice.HELP else " "

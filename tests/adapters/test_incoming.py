@@ -15,14 +15,20 @@ from bot.telegram.incoming import (
     IncomingMessage,
     IncomingOther,
     IncomingPress,
+    IncomingReaction,
+    IncomingStanding,
+    TopicChange,
+    TopicEvent,
     parse,
 )
+from bot.telegram.port import Entity
 
 BOT = Bot("1:a")
 USER = {"id": 7, "is_bot": False, "first_name": "Sara", "last_name": "K", "username": "sara",
         "language_code": "fa"}  # fmt: skip
 PRIVATE = {"id": 7, "type": "private", "first_name": "Sara"}
 GROUP = {"id": -100, "type": "supergroup", "title": "Group"}
+FORUM = {"id": -1007, "type": "supergroup", "title": "Desk", "is_forum": True}
 THING: dict[str, Any] = {"file_id": "f", "file_unique_id": "u"}
 SIZED = {**THING, "width": 1, "height": 1}
 TIMED = {**THING, "duration": 1}
@@ -190,7 +196,6 @@ def test_a_block_in_the_private_chat(status: str, blocked: bool) -> None:
          "channel_post"),
         ({"message": message(chat={"id": -1, "type": "channel", "title": "C"})}, "channel_post"),
         ({"business_message": message(text="x", business_connection_id="b")}, "business_message"),
-        ({"my_chat_member": membership("kicked", GROUP)}, "my_chat_member"),
         ({"poll": {"id": "1", "question": "q", "options": [], "total_voter_count": 0,
                    "is_closed": False, "is_anonymous": True, "type": "regular",
                    "allows_multiple_answers": False,
@@ -217,3 +222,109 @@ def test_no_text_and_entities_raise(text: str, places: list[tuple[int, int]], ki
 
 def test_dates_are_utc_seconds() -> None:
     assert read(text="x").date == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC).timestamp()
+
+
+# --- the operators' group ---
+
+
+def in_topic(**fields: Any) -> dict[str, Any]:
+    created = message(
+        message_id=50,
+        chat=FORUM,
+        text=None,
+        forum_topic_created={"name": "S", "icon_color": 7322096},
+    )
+    created.pop("text", None)
+    fields = {"reply_to_message": created, **fields}
+    return message(chat=FORUM, message_thread_id=50, is_topic_message=True, **fields)
+
+
+def test_a_message_of_a_topic_names_it_and_answers_nothing() -> None:
+    said = parse(update(message=in_topic(text="hi")), "my_bot")
+    assert isinstance(said, IncomingMessage)
+    assert (said.thread_id, said.reply_to, said.is_forum) == (50, 0, True)
+
+
+def test_a_reply_within_a_topic_answers_its_message() -> None:
+    answered = message(message_id=51, chat=FORUM, text="x")
+    said = parse(update(message=in_topic(text="hi", reply_to_message=answered)), "my_bot")
+    assert isinstance(said, IncomingMessage)
+    assert (said.thread_id, said.reply_to) == (50, 51)
+
+
+def test_a_thread_of_replies_in_a_plain_supergroup_is_no_topic() -> None:
+    said = parse(update(message=message(chat=GROUP, text="x", message_thread_id=9)), "my_bot")
+    assert isinstance(said, IncomingMessage)
+    assert said.thread_id == 0
+
+
+def test_an_anonymous_admin_is_nobody_in_particular() -> None:
+    said = parse(update(message=in_topic(text="x", sender_chat=FORUM)), "my_bot")
+    assert isinstance(said, IncomingMessage)
+    assert (said.user_id, said.as_chat_id) == (0, FORUM["id"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "event"),
+    [
+        (
+            {"forum_topic_created": {"name": "S | 1", "icon_color": 1}},
+            TopicEvent(TopicChange.CREATED, "S | 1"),
+        ),
+        ({"forum_topic_edited": {"name": "T"}}, TopicEvent(TopicChange.EDITED, "T")),
+        ({"forum_topic_closed": {}}, TopicEvent(TopicChange.CLOSED)),
+        ({"forum_topic_reopened": {}}, TopicEvent(TopicChange.REOPENED)),
+    ],
+)
+def test_what_happens_to_a_topic_is_told(fields: dict[str, Any], event: TopicEvent) -> None:
+    line = message(chat=FORUM, message_thread_id=50, is_topic_message=True, **fields)
+    line.pop("text", None)
+    said = parse(update(message=line), "my_bot")
+    assert isinstance(said, IncomingMessage)
+    assert (said.kind, said.topic_event, said.thread_id) == ("service", event, 50)
+
+
+def test_formats_are_kept_and_what_telegram_finds_itself_is_not() -> None:
+    marks = [
+        {"type": "bold", "offset": 0, "length": 2},
+        {"type": "url", "offset": 3, "length": 5},
+        {"type": "text_link", "offset": 0, "length": 2, "url": "https://a.b/"},
+    ]
+    said = parse(update(message=message(text="hi a.bcd", entities=marks)), "my_bot")
+    assert isinstance(said, IncomingMessage)
+    assert said.entities == (
+        Entity("bold", 0, 2),
+        Entity("text_link", 0, 2, url="https://a.b/"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("new", "emoji", "odd"),
+    [
+        ([{"type": "emoji", "emoji": "👍"}], "👍", False),
+        ([], "", False),
+        ([{"type": "custom_emoji", "custom_emoji_id": "5"}], "", True),
+    ],
+)
+def test_a_reaction_says_what_there_is_now(
+    new: list[dict[str, str]], emoji: str, odd: bool
+) -> None:
+    changed = {
+        "chat": FORUM,
+        "message_id": 60,
+        "user": {"id": 7, "is_bot": False, "first_name": "Sara"},
+        "date": 1,
+        "old_reaction": [],
+        "new_reaction": new,
+    }
+    said = parse(update(message_reaction=changed), "my_bot")
+    assert isinstance(said, IncomingReaction)
+    assert (said.chat_id, said.message_id, said.user_id) == (FORUM["id"], 60, 7)
+    assert (said.emoji, said.odd) == (emoji, odd)
+
+
+def test_what_the_bot_may_do_in_a_group_is_told() -> None:
+    said = parse(update(my_chat_member=membership("kicked", GROUP)), "my_bot")
+    assert isinstance(said, IncomingStanding)
+    assert (said.chat_id, said.status, said.by_user_id) == (GROUP["id"], "kicked", 7)
+    assert said.rights == frozenset()

@@ -47,18 +47,6 @@ class Chat:
             del self.messages[message_id]
         return self.delete_answer
 
-    async def send(self, chat_id: int, part: Part, *, reply_to: int = 0) -> int:
-        raise AssertionError("probing sends nothing")
-
-    async def copy(self, chat_id: int, from_chat_id: int, message_id: int) -> int:
-        raise AssertionError("probing copies nothing")
-
-    async def show_typing(self, chat_id: int) -> None:
-        raise AssertionError("probing shows nothing")
-
-    async def answer_press(self, callback_id: str, text: str = "") -> None:
-        raise AssertionError("probing answers nothing")
-
 
 @given(st.dictionaries(st.integers(1, 40), st.sampled_from([None, OURS, OTHER])))
 async def test_the_answer_is_the_truth(messages: dict[int, Part | None]) -> None:

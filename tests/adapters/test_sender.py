@@ -38,10 +38,13 @@ from bot.errors import (
     Misconfigured,
     Refused,
     RetryLater,
+    TopicClosed,
+    TopicGone,
     Unknown,
 )
-from bot.telegram.port import Button, EditOutcome, Entity, Messenger, Part
-from bot.telegram.sender import EntitiesRefused, TelegramMessenger, build_bot, translate
+from bot.telegram.answers import EntitiesRefused, translate
+from bot.telegram.port import Button, EditOutcome, Entity, Manner, Part
+from bot.telegram.sender import TelegramMessenger, build_bot
 
 TOKEN = "123456:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 PART = Part(
@@ -79,7 +82,7 @@ class Script:
             writer.close()
 
     @asynccontextmanager
-    async def messenger(self) -> AsyncIterator[Messenger]:
+    async def messenger(self) -> AsyncIterator[TelegramMessenger]:
         server = await asyncio.start_server(self.answer, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         bot = build_bot(TOKEN, f"http://127.0.0.1:{port}/")
@@ -99,28 +102,48 @@ def refusal(code: int, description: str, **parameters: Any) -> Script:
     return Script(code, body)
 
 
-Call = Callable[[Messenger], Awaitable[Any]]
+Call = Callable[[TelegramMessenger], Awaitable[Any]]
 
 
-def send(messenger: Messenger) -> Awaitable[int]:
+def send(messenger: TelegramMessenger) -> Awaitable[int]:
     return messenger.send(7, Part(SECRET))
 
 
-def copy(messenger: Messenger) -> Awaitable[int]:
+def copy(messenger: TelegramMessenger) -> Awaitable[int]:
     return messenger.copy(7, 8, 9)
 
 
-def edit(messenger: Messenger) -> Awaitable[EditOutcome]:
+def copy_album(messenger: TelegramMessenger) -> Awaitable[tuple[int, ...]]:
+    return messenger.copy_album(7, 8, (9, 10))
+
+
+def edit_caption(messenger: TelegramMessenger) -> Awaitable[EditOutcome]:
+    return messenger.edit_caption(7, 42, Part(SECRET))
+
+
+def touch(messenger: TelegramMessenger) -> Awaitable[EditOutcome]:
+    return messenger.touch(7, 42)
+
+
+def react(messenger: TelegramMessenger) -> Awaitable[None]:
+    return messenger.react(7, 42, "👍")
+
+
+def pin(messenger: TelegramMessenger) -> Awaitable[None]:
+    return messenger.pin(7, 42)
+
+
+def edit(messenger: TelegramMessenger) -> Awaitable[EditOutcome]:
     return messenger.edit(7, 42, Part(SECRET))
 
 
-def delete(messenger: Messenger) -> Awaitable[bool]:
+def delete(messenger: TelegramMessenger) -> Awaitable[bool]:
     return messenger.delete(7, 42)
 
 
-CALLS: list[Call] = [send, copy, edit, delete]
-ONCE_ONLY: list[Call] = [send, copy]
-REPEATABLE: list[Call] = [edit, delete]
+CALLS: list[Call] = [send, copy, copy_album, edit, edit_caption, touch, react, pin, delete]
+ONCE_ONLY: list[Call] = [send, copy, copy_album]
+REPEATABLE: list[Call] = [edit, edit_caption, touch, react, pin, delete]
 
 
 async def error_of(script: Script, call: Call) -> DabirError:
@@ -150,7 +173,7 @@ def _parsed(value: str) -> Any:
 async def test_a_message_goes_out_whole() -> None:
     script = Script()
     async with script.messenger() as messenger:
-        assert await messenger.send(7, PART, reply_to=3) == 42
+        assert await messenger.send(7, PART, Manner(reply_to=3)) == 42
     ((method, form),) = script.requests
     sent = judged(method, form)
     assert (method, sent.text) == ("sendMessage", PART.text)
@@ -220,6 +243,10 @@ async def test_the_other_methods_say_what_they_should() -> None:
         (refusal(400, f"Bad Request: no such thing: {SECRET}"), Refused),
         (refusal(400, "Bad Request: can't parse entities: x"), EntitiesRefused),
         (refusal(400, "Bad Request: ENTITY_BOUNDS_INVALID"), EntitiesRefused),
+        (refusal(400, "Bad Request: message thread not found"), TopicGone),
+        (refusal(400, "Bad Request: TOPIC_DELETED"), TopicGone),
+        (refusal(400, "Bad Request: TOPIC_ID_INVALID"), TopicGone),
+        (refusal(400, "Bad Request: TOPIC_CLOSED"), TopicClosed),
         (refusal(401, "Unauthorized"), Refused),
         (refusal(404, "Not Found"), Refused),
         (refusal(406, "Not Acceptable"), Refused),

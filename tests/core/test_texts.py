@@ -45,6 +45,7 @@ VALUES = {
     "failure": "wrong_key",
     "kind": "sticker",
     "minutes": "5",
+    "emoji": "👍",
     "lines": "one\ntwo",
     "task": "water the plants",
     "text": "I am vegetarian",

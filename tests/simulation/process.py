@@ -45,7 +45,7 @@ from memory.service import Memory
 from tests.simulation.loop import Machine, SimulatedLoop
 from tests.simulation.plan import Plan
 from tests.simulation.store import SimulatedDatabase, Store
-from tests.simulation.telegram import SimulatedMessenger, SimulatedTelegram
+from tests.simulation.telegram import NoForum, SimulatedMessenger, SimulatedTelegram
 
 MEMORY_SECRET = b"simulated"
 HOST_PROMPT = "You are kind."
@@ -162,6 +162,8 @@ class Process:
             scribe=scribe,
             desk=desk,
             messenger=messenger,
+            relay=messenger,
+            forum=NoForum(),
             lines=lines,
             pace=Pace(),
             clock=self._clock,

@@ -23,7 +23,7 @@ from bot.store import inbox, leases, messages, outbox
 from bot.store.outbox import Claimed
 from bot.store.port import Sql
 from bot.store.work import StoredEffect
-from bot.telegram.delivery import Delivery
+from bot.telegram.doubts import Doubts
 from tests.simulation.plan import Plan, Trouble, plan_for
 from tests.simulation.world import run
 
@@ -98,8 +98,8 @@ def _approved(self: Executor, effect: StoredEffect, verdict: Any) -> Event:
     return DraftApproved(self._clock(), effect.epoch, effect.turn_id)
 
 
-async def _sends_again_at_once(self: Delivery, claimed: Claimed, *ignored: Any) -> None:
-    await self._disproved(claimed)
+async def _sends_again_at_once(self: Doubts, claimed: Claimed, *ignored: Any) -> None:
+    await self._settling.disproved(claimed)
 
 
 def _always(*ignored: Any, **more: Any) -> bool:
@@ -167,12 +167,12 @@ BREAKAGES: Sequence[Breakage] = (
     Breakage(
         "a doubtful message is sent again at once",
         frozenset({"I7"}),
-        ((Delivery, "_find_out", _sends_again_at_once),),
+        ((Doubts, "find_out", _sends_again_at_once),),
     ),
     Breakage(
         "absence is believed at once",
         frozenset({"I7"}),
-        ((Delivery, "_absent", _sends_again_at_once),),
+        ((Doubts, "_absent", _sends_again_at_once),),
     ),
     Breakage(
         "a request is made before it is put down",

@@ -7,14 +7,14 @@ effect at the server however its sender fares meanwhile: a dead machine's reques
 import asyncio
 import re
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, TypeVar
 
 from bot.errors import Blocked, FloodWait, Refused, RetryLater, Unknown
 from bot.telegram.incoming import Incoming, IncomingBlock, IncomingMessage, IncomingPress
-from bot.telegram.port import EditOutcome, Part
+from bot.telegram.port import PLAINLY, EditOutcome, Manner, Part
 from tests.simulation.loop import Machine, SimulatedLoop
 from tests.simulation.trace import Trace
 
@@ -259,6 +259,13 @@ class SimulatedTelegram:
         self._trace.note("telegram", f"edit of #{message_id}: {outcome}", chat_id)
         return outcome
 
+    def touch(self, chat_id: int, message_id: int) -> EditOutcome:
+        """Take the buttons away."""
+        shown = self.chat(chat_id).messages.get(message_id)
+        if shown is None or shown.deleted:
+            return EditOutcome.NOT_FOUND
+        return self.edit(chat_id, message_id, replace(shown.part, keyboard=()))
+
     def delete(self, chat_id: int, message_id: int) -> bool:
         shown = self.chat(chat_id).messages.get(message_id)
         if shown is None or shown.deleted or not shown.from_bot:
@@ -282,7 +289,7 @@ class SimulatedMessenger:
         self._telegram = telegram
         self._machine = machine
 
-    async def send(self, chat_id: int, part: Part, *, reply_to: int = 0) -> int:
+    async def send(self, chat_id: int, part: Part, manner: Manner = PLAINLY) -> int:
         show = lambda: self._telegram.show(self._machine, chat_id, part)  # noqa: E731
         return await self._telegram.request(
             f"{self._machine.name} sends", chat_id, show, refusable=bool(WORDS.search(part.text))
@@ -298,15 +305,54 @@ class SimulatedMessenger:
         what = f"{self._machine.name} deletes #{message_id}"
         return await self._telegram.request(what, chat_id, delete)
 
-    async def copy(self, chat_id: int, from_chat_id: int, message_id: int) -> int:
+    async def copy(
+        self, chat_id: int, from_chat_id: int, message_id: int, manner: Manner = PLAINLY
+    ) -> int:
         copy = lambda: self._telegram.copy(self._machine, chat_id, from_chat_id, message_id)  # noqa: E731
         return await self._telegram.request(f"{self._machine.name} copies", chat_id, copy)
 
-    async def show_typing(self, chat_id: int) -> None:
+    async def copy_album(
+        self, chat_id: int, from_chat_id: int, message_ids: Sequence[int], manner: Manner = PLAINLY
+    ) -> tuple[int, ...]:
+        raise AssertionError("nobody sends albums here")
+
+    async def edit_caption(self, chat_id: int, message_id: int, part: Part) -> EditOutcome:
+        raise AssertionError("there are no captions here")
+
+    async def touch(self, chat_id: int, message_id: int) -> EditOutcome:
+        touch = lambda: self._telegram.touch(chat_id, message_id)  # noqa: E731
+        return await self._telegram.request(f"{self._machine.name} touches", chat_id, touch)
+
+    async def react(self, chat_id: int, message_id: int, emoji: str) -> None:
+        raise AssertionError("nobody reacts here")
+
+    async def pin(self, chat_id: int, message_id: int) -> None:
+        raise AssertionError("nothing is pinned here")
+
+    async def show_typing(self, chat_id: int, thread_id: int = 0) -> None:
         await asyncio.sleep(0)
 
     async def answer_press(self, callback_id: str, text: str = "") -> None:
         await asyncio.sleep(0)
+
+
+class NoForum:
+    """The `Forum` port where nobody has a group."""
+
+    async def open_topic(self, chat_id: int, name: str) -> int:
+        raise Refused("the chat is not a forum")
+
+    async def rename_topic(self, chat_id: int, thread_id: int, name: str) -> bool:
+        raise Refused("the chat is not a forum")
+
+    async def has_topic(self, chat_id: int, thread_id: int) -> bool:
+        raise Refused("the chat is not a forum")
+
+    async def reopen_topic(self, chat_id: int, thread_id: int) -> None:
+        raise Refused("the chat is not a forum")
+
+    async def delete_topic(self, chat_id: int, thread_id: int) -> None:
+        raise Refused("the chat is not a forum")
 
 
 def brief(part: Part) -> str:

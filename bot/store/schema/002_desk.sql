@@ -13,10 +13,13 @@ CREATE TABLE topics (
     conversation_id TEXT PRIMARY KEY,
     chat_id BIGINT NOT NULL, -- the operators' group
     thread_id BIGINT NOT NULL, -- 0: not opened yet
-    generation BIGINT NOT NULL, -- grows each time it has to be opened (again)
+    generation BIGINT NOT NULL, -- grows with each request that opens it: of many, one opens
+    opening_since DOUBLE PRECISION NOT NULL, -- 0: nobody asked Telegram to open it, or we know
+    opening_low BIGINT NOT NULL, -- the highest id known in the group when it was asked
     name TEXT NOT NULL, -- as last given to Telegram
     card_id BIGINT NOT NULL, -- message id of the pinned card; 0: none yet
     card_shown TEXT NOT NULL, -- digest of what the card says
+    card_epoch BIGINT NOT NULL, -- how many cards were sent: names the next one's outbox row
     card_due DOUBLE PRECISION NOT NULL, -- 0: up to date; else when to bring it up to date
     silent BIGINT NOT NULL -- muted: what arrives makes no sound
 );

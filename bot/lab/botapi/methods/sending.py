@@ -295,15 +295,31 @@ def _source(world: Telegram, args: Args, message_id: int, verb: str) -> Message:
     return message
 
 
-def _copy(world: Telegram, args: Args, to: Destination, source: Message) -> Message:
+def _copy(
+    world: Telegram, args: Args, to: Destination, source: Message, extra: Json | None = None
+) -> Message:
     content = _content_of(source)
     if source.kind in media.CAPTIONED and args.raw("caption") is not None:
         content = {k: v for k, v in content.items() if not k.startswith("caption")}
         content |= text_content(args, "caption")
-    return deliver(world, to, content)
+    return deliver(world, to, content, extra)
 
 
-def _forward(world: Telegram, to: Destination, source: Message) -> Message:
+def _albums(world: Telegram, sources: list[Message]) -> list[Json]:
+    """What is added to each copy or forward: an album stays one, under a new id."""
+    groups: dict[str, str] = {}
+    extras: list[Json] = []
+    for source in sources:
+        old = str(source.data.get("media_group_id", ""))
+        if old and old not in groups:
+            groups[old] = str(next(world.numbers) + 13_500_000_000)
+        extras.append({"media_group_id": groups[old]} if old else {})
+    return extras
+
+
+def _forward(
+    world: Telegram, to: Destination, source: Message, extra: Json | None = None
+) -> Message:
     author = world.users.get(source.author_id)
     origin = source.data.get("forward_origin")
     if origin is None and author is not None and not author.hides_forwards:
@@ -311,7 +327,7 @@ def _forward(world: Telegram, to: Destination, source: Message) -> Message:
     elif origin is None:
         name = source.data["from"]["first_name"]
         origin = {"type": "hidden_user", "date": source.data["date"], "sender_user_name": name}
-    return deliver(world, to, _content_of(source), {"forward_origin": origin})
+    return deliver(world, to, _content_of(source), {"forward_origin": origin, **(extra or {})})
 
 
 def copy_message(world: Telegram, args: Args) -> Json:
@@ -337,12 +353,14 @@ def _many(world: Telegram, args: Args, verb: str) -> list[Message]:
 
 def copy_messages(world: Telegram, args: Args) -> list[Json]:
     sources, to = _many(world, args, "copy"), destination(world, args)
-    return [{"message_id": _copy(world, args, to, source).id} for source in sources]
+    pairs = zip(sources, _albums(world, sources), strict=True)
+    return [{"message_id": _copy(world, args, to, each, extra).id} for each, extra in pairs]
 
 
 def forward_messages(world: Telegram, args: Args) -> list[Json]:
     sources, to = _many(world, args, "forward"), destination(world, args)
-    return [{"message_id": _forward(world, to, source).id} for source in sources]
+    pairs = zip(sources, _albums(world, sources), strict=True)
+    return [{"message_id": _forward(world, to, each, extra).id} for each, extra in pairs]
 
 
 METHODS: Mapping[str, Callable[[Telegram, Args], Any]] = {
