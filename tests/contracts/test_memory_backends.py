@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import memory
 from bot.errors import StoreUnavailable
+from bot.lab.relayer import Relayer, Timing
 from bot.store.migrations import migrate
 from bot.store.url import open_database
-from bot.lab.relayer import Relayer, Timing
 from memory import Entry, Line, MemoryBackend, MemoryUnavailable, format_line
 from memory.backends.file import FileBackend
 from memory.backends.sql import SqlBackend

@@ -1,11 +1,9 @@
 """What the Walrus backend makes of a relayer that is late, lies, refuses or is away."""
 
-import asyncio
-
 import pytest
 
 from bot.lab.relayer import LAB_ACCOUNT, Limits, Relayer, Timing
-from memory import Entry, Memory, MemoryBackend, MemoryUnavailable, Pace
+from memory import Entry, Line, Memory, MemoryBackend, MemoryUnavailable
 from memory.port import MemoryMisconfigured, MemoryThrottled
 from tests.memory_database import SqliteDatabase
 from tests.memory_lines import a_line
@@ -24,6 +22,10 @@ def clock() -> HandClock:
 @pytest.fixture
 def world(clock: HandClock) -> Relayer:
     return Relayer(clock=clock)
+
+
+async def put(memory: Memory, database: SqliteDatabase, line: Line, now: float) -> None:
+    await database.transact(lambda sql: memory.put(sql, ALICE, [line], now=now))
 
 
 async def settle(memory: Memory, clock: HandClock, *, until: float) -> None:
@@ -69,9 +71,9 @@ async def test_dropped_is_neither_empty_nor_read(clock: HandClock) -> None:
     world = Relayer(clock=clock, timing=Timing(0, 0, 0))
     backend = walrus_backend(world)
     await backend.write(ONE)
-    world.faults.drop_next = 2
+    world.faults.drop_next = 1
     assert await backend.count(ALICE) is None
-    world.faults.drop_next = 2
+    world.faults.drop_next = 1
     answer = await backend.read(ALICE)
     assert (answer.lines, answer.dropped) == ((), 1)
     world.faults.empty_next = 2
@@ -119,9 +121,9 @@ async def test_each_refusal_has_its_kind_and_sentence_and_the_line_waits(
         await backend.write(ONE)
     database = SqliteDatabase()
     memory = Memory(database, walrus_backend(world))
-    await database.transact(lambda sql: memory.put(sql, ONE, clock.now))
+    await put(memory, database, ONE[0].line, clock.now)
     await memory.flush(clock.now)
-    assert (await memory.status(clock.now)).waiting == 1
+    assert (await memory.status(clock.now)).pending == 1
     await memory.close()
     await database.close()
 
@@ -137,16 +139,15 @@ async def test_i9_a_relayer_that_is_down_for_a_day_costs_nothing_but_lag(
     start = clock.now
     lines = [a_line(id=f"l{n}", turn=n) for n in range(240)]
     for n, line in enumerate(lines):
-        entry = Entry(ALICE, line)
-        await database.transact(lambda sql, entry=entry: memory.put(sql, [entry], clock.now))
+        await put(memory, database, line, clock.now)
         await settle(memory, clock, until=start + (n + 1) * DAY / len(lines))
     calls = len(world.calls)
     status = await memory.status(clock.now)
-    assert status.waiting == 240
+    assert status.pending == 240
     assert calls < 2 * DAY / 300 + 20  # it is asked every five minutes, whatever waits
     world.faults.down = False
     await settle(memory, clock, until=clock.now + 3 * 3600)
-    assert (await memory.status(clock.now)).waiting == 0
+    assert (await memory.status(clock.now)).pending == 0
     held = await walrus_backend(world, points=UNLIMITED).read(ALICE)
     assert sorted(line.id for line in held.lines) == sorted(line.id for line in lines)
     await memory.close()
@@ -168,4 +169,3 @@ async def test_many_texts_fill_shelves_and_all_are_read(clock: HandClock) -> Non
         await backend.write([Entry(ALICE, a_line(id=f"l{n}", turn=n))])
     assert len({job.namespace for job in world.jobs.values()}) > 1
     assert len((await backend.read(ALICE)).lines) == 150
-    await asyncio.sleep(0)
