@@ -222,7 +222,10 @@ class Settings(BaseSettings):
         "nothing for the database, file:///directory, sqlite:///path, or walrus+https://relayer",
         "Where memory lines are kept. By default in the database.",
     )
-    memory_key: SecretStr = setting(
+    memory_key: Annotated[
+        SecretStr,
+        matching(r"((0x)?[0-9a-fA-F]{64}|suiprivkey1\w+)?", "it is no delegate key"),
+    ] = setting(
         UNSET,
         "64 hex digits or suiprivkey1…",
         "For walrus+https only: a delegate key of the Walrus Memory account.",

@@ -3,13 +3,13 @@
 | The relayer says | The caller gets | because |
 | --- | --- | --- |
 | 429 | MemoryThrottled, with the wait it names | the same call works later |
-| 401 with a time that is off | nothing: the time is corrected from its Date, once | our clock is wrong |
+| 401, time is off | nothing: the time is corrected from its Date, once | our clock is wrong |
 | 401, 403 | MemoryMisconfigured | the key was revoked, or is not of this account |
 | 402 | MemoryMisconfigured | the account is full or unpaid |
 | 426, or an API of another generation | MemoryMisconfigured | this program is too old |
 | 400, 413 | Unacceptable | something in this very call; smaller calls find out what |
 | 409 | MemoryUnavailable | the key of this call was used before; the next call has another |
-| 404, 5xx, no answer, no JSON | MemoryUnavailable, with its Retry-After | it may or may not have happened |
+| 404, 5xx, nothing, no JSON | MemoryUnavailable, with its Retry-After | it may have happened |
 
 Rule 1: nothing here waits or repeats by itself, but for the one correction of the clock.
 Rule 2: no text of a line and no key gets into an exception or a log line.

@@ -148,6 +148,7 @@ async def test_i9_a_relayer_that_is_down_for_a_day_costs_nothing_but_lag(
     world.faults.down = False
     await settle(memory, clock, until=clock.now + 3 * 3600)
     assert (await memory.status(clock.now)).pending == 0
+    world.limits = None
     held = await walrus_backend(world, points=UNLIMITED).read(ALICE)
     assert sorted(line.id for line in held.lines) == sorted(line.id for line in lines)
     await memory.close()

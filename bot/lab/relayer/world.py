@@ -193,11 +193,10 @@ class Relayer:
         lag = timing.running_seconds + timing.uploaded_seconds + timing.index_seconds
         now = self.clock()
         for job in self.jobs.values():
-            if job.owner != owner or job.doomed or now - job.accepted_at < lag:
-                continue
-            if namespace is None or job.namespace == namespace:
-                if now - job.accepted_at < lag + timing.lease_seconds:
-                    yield job
+            ours = job.owner == owner and namespace in (None, job.namespace)
+            kept = lag <= now - job.accepted_at < lag + timing.lease_seconds
+            if ours and kept and not job.doomed:
+                yield job
 
     def recall(self, owner: str, query: str, namespace: str, limit: int) -> dict[str, object]:
         words = set(WORD.findall(query.lower()))
