@@ -59,6 +59,7 @@ from bot.telegram.rendering import render
 from bot.telegram.sender import TelegramMessenger, build_bot
 from bot.telegram.texts import language_for, phrases
 from bot.vault import open_vault
+from bot.walrus_place import is_walrus, open_walrus
 from bot.workers import Workers
 from memory import backoff as memory_backoff
 from memory import outbox as memory_outbox
@@ -374,6 +375,8 @@ async def memory_store(
     url = settings.memory_url.get_secret_value()
     if not url:
         return SqlBackend(database, unavailable=(StoreUnavailable,)), (database,)
+    if is_walrus(url):
+        return open_walrus(settings), (database,)
     if urlsplit(url).scheme == "file":
         return FileBackend(Path(url.removeprefix("file://"))), (database,)
     own = await open_database(url)

@@ -42,11 +42,11 @@ class FileBackend:
         """Whole lines, parsed or not: 0 means that the file is empty or was never made."""
         return await asyncio.to_thread(self._count, namespace)
 
+    async def namespaces(self) -> frozenset[str]:
+        return await asyncio.to_thread(self._namespaces)
+
     async def close(self) -> None:
         """No file stays open between calls."""
-
-    async def namespaces(self) -> Sequence[str]:
-        return await asyncio.to_thread(self._namespaces)
 
     async def rewrite(self, namespace: str, change: Callable[[Line], Line]) -> int:
         """The file is replaced at once, so a namespace is rewritten or it is not."""
@@ -54,10 +54,6 @@ class FileBackend:
 
     async def erase(self, namespace: str) -> int:
         return await asyncio.to_thread(self._erase, namespace)
-
-    def _namespaces(self) -> list[str]:
-        with _disk_errors():
-            return sorted(path.stem for path in self._directory.glob("*.txt"))
 
     def _rewrite(self, namespace: str, change: Callable[[Line], Line]) -> int:
         with _disk_errors():
@@ -69,6 +65,10 @@ class FileBackend:
 
     def _path(self, namespace: str) -> Path:
         return self._directory / f"{checked_namespace(namespace)}.txt"
+
+    def _namespaces(self) -> frozenset[str]:
+        with _disk_errors():
+            return frozenset(path.stem for path in self._directory.glob("*.txt"))
 
     def _write(self, entries: Sequence[Entry]) -> None:
         with _disk_errors():

@@ -73,7 +73,7 @@ class SqlBackend:
     async def close(self) -> None:
         """The database is its owner's to close."""
 
-    async def namespaces(self) -> Sequence[str]:
+    async def namespaces(self) -> frozenset[str]:
         return await self._ask(self._database.read, sql_upkeep.namespaces)
 
     async def rewrite(self, namespace: str, change: Callable[[Line], Line]) -> int:

@@ -3,7 +3,7 @@
 Used by nothing but SqlBackend.rewrite and SqlBackend.erase; a test looks for others.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from memory.line import Line, LineError, format_line, parse_line
 from memory.port import Sql
@@ -21,12 +21,12 @@ UPDATE memory_lines SET line = :line WHERE namespace = :namespace AND line_id = 
 ERASE = "DELETE FROM memory_lines WHERE namespace = :namespace"
 
 
-def namespaces(sql: Sql) -> Sequence[str]:
+def namespaces(sql: Sql) -> frozenset[str]:
     """One look a namespace: a table of a million lines is not read for its thousand names."""
     found: list[str] = []
     while (row := sql.rows(NEXT_NAMESPACE, {"after": found[-1] if found else ""})[0])[0]:
         found.append(row[0])
-    return found
+    return frozenset(found)
 
 
 def rewrite(
