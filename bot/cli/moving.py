@@ -11,7 +11,7 @@ from bot.cli.storage_checks import lock_holder
 from bot.errors import Misconfigured, StoreUnavailable
 from bot.settings import Settings
 from bot.store.migrations import migrate
-from bot.store.url import open_database
+from bot.store.url import open_database, sqlite_path
 from bot.walrus_place import is_walrus, open_walrus
 from memory.backends.file import FileBackend
 from memory.backends.sql import SqlBackend
@@ -50,6 +50,7 @@ def run(settings: Settings, source: str, target: str) -> int:
 
 async def _move(settings: Settings, source: str, target: str, console: Console) -> Moved:
     async with AsyncExitStack() as stack:
+        _check_there(settings, source)
         old = await _opened(settings, source, stack)
         new = await _opened(settings, target, stack)
 
@@ -62,9 +63,19 @@ async def _move(settings: Settings, source: str, target: str, console: Console) 
         return await Mover(old, new, told=told).move()
 
 
+def _check_there(settings: Settings, url: str) -> None:
+    """A mistyped place must not look like an empty one."""
+    own = settings.database_url.get_secret_value() if url == DATABASE else url
+    path = Path(url.removeprefix("file://")) if url.startswith("file://") else sqlite_path(own)
+    if path is not None and not path.exists():
+        raise Misconfigured(f"There is nothing at {path}; check FROM.")
+
+
 async def _opened(settings: Settings, url: str, stack: AsyncExitStack) -> ListedBackend:
     """A place that MEMORY_URL could name; `database` is DATABASE_URL. Closed by `stack`."""
     made: ListedBackend
+    if url != DATABASE and "://" not in url:
+        raise Misconfigured(f"{url} is no place; write it as in MEMORY_URL, or “database”.")
     if is_walrus(url):
         made = open_walrus(settings, url)
     elif url.startswith("file://"):
