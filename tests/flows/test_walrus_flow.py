@@ -28,5 +28,6 @@ async def test_a_note_is_readable_while_the_relayer_is_down_and_kept_by_it_later
             await scene.until_rows(EMPTY, timeout=30)
             scene.telegram.user_sends(USER, "/memory")
             assert NOTE in (await scene.shows(USER, "what I remember")).text
-    assert any(NOTE in job.text for job in world.jobs.values())
+    assert world.jobs, "it was handed over"
+    assert all(NOTE not in job.text for job in world.jobs.values()), "sealed"
     assert str(USER) not in "".join(job.namespace for job in world.jobs.values())
