@@ -41,6 +41,7 @@ from bot.desk.acting import holds
 from bot.desk.aid import Aid, Answer
 from bot.desk.translating import Translating
 from bot.errors import DabirError, StoreUnavailable
+from bot.forgetting import Forgetter
 from bot.scribe import Aftermath
 from bot.store import conversations, inbox, messages, meta, outbox
 from bot.store.conversations import Contact
@@ -64,7 +65,9 @@ from bot.telegram.presses import (
     Cancel,
     Claim,
     DeskPress,
+    Forget,
     Human,
+    Keep,
     MayTranslate,
     Missing,
     Press,
@@ -114,6 +117,7 @@ class Inbound:
         aid: Aid,
         translating: Translating,
         access: Access,
+        forgetter: Forgetter,
         messenger: Messenger,
         clock: Callable[[], float],
         bot_username: str,
@@ -126,6 +130,7 @@ class Inbound:
         self._aid = aid
         self._translating = translating
         self._access = access
+        self._forgetter = forgetter
         self._messenger = messenger
         self._welcome_owner = welcome_owner
         self._clock = clock
@@ -434,6 +439,10 @@ class Inbound:
                 return False
             case Arrived(turn_id) | Missing(turn_id):
                 return self._testimony(visit, turn_id, arrived=isinstance(press, Arrived))
+            case Forget(token):
+                return self._forgetter.confirm(visit, token)
+            case Keep(token):
+                return self._forgetter.keep(visit, token)
 
     def _testimony(self, visit: Visit, turn_id: str, *, arrived: bool) -> bool:
         """The user says whether a doubtful message arrived; nobody else could know."""

@@ -58,6 +58,7 @@ class Aftermath:
     claims: list[Claimed] = field(default_factory=list)  # messages to send right away
     commands: bool = False
     memory: bool = False
+    forgetting: bool = False
     cancelled: set[str] = field(default_factory=set)  # conversations whose generation is void
 
 

@@ -1,4 +1,4 @@
-"""The loops of a running bot: turns, timers, outbox, commands, memory, leftover lines.
+"""The loops of a running bot: turns, timers, outbox, commands, memory, forgetting, leftover lines.
 
 Each loop looks for what is due in the database, does it, and sleeps until the next time, a ring,
 or a short while for what another process wrote. Trouble with the database is waited out.
@@ -18,6 +18,7 @@ from bot.desk import assignments
 from bot.desk.aiding import Aiding
 from bot.errors import DabirError
 from bot.executor import Executor
+from bot.forgetting import Forgetter
 from bot.memory_commands import MemoryCommands
 from bot.scribe import Aftermath
 from bot.signals import Bell, Signals
@@ -112,6 +113,7 @@ class Workers:
         commands: MemoryCommands,
         aiding: Aiding,
         memory: Memory,
+        forgetter: Forgetter,
         lines: Fleeting,
         signals: Signals,
         clock: Callable[[], float],
@@ -123,6 +125,7 @@ class Workers:
         self._commands = commands
         self._aiding = aiding
         self._memory = memory
+        self._forgetter = forgetter
         self._lines = lines
         self._signals = signals
         self._clock = clock
@@ -145,6 +148,7 @@ class Workers:
                 group.create_task(self._loop(self._signals.outbox, self._look_for_chats))
                 group.create_task(self._loop(self._signals.commands, self._answer_commands))
                 group.create_task(self._loop(self._signals.memory, self._write_memory))
+                group.create_task(self._loop(self._signals.forgetting, self._forgetter.go_on))
                 group.create_task(self._loop(Bell(), self._tidy))
         finally:
             for alarm in self._alarms.values():

@@ -8,12 +8,14 @@ The error tree, named by the caller's next move:
 
 MemoryFailure
 ├── MemoryUnavailable    it may or may not have happened; try again, after `retry_after_seconds`
+│   ├── MemoryThrottled      asked too often; the lines are not at fault
+│   └── MemoryMisconfigured  the host has to change something; lines wait, the text says for what
 └── LinesRefused         it will never take the lines in `refused`; send the others again
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from memory.line import Line
 
@@ -32,6 +34,14 @@ class MemoryUnavailable(MemoryFailure):
     def __init__(self, sentence: str, *, retry_after_seconds: float = 0.0) -> None:
         super().__init__(sentence)
         self.retry_after_seconds = retry_after_seconds
+
+
+class MemoryThrottled(MemoryUnavailable):
+    """The backend wants a pause. Smaller calls would not help, they cost as much."""
+
+
+class MemoryMisconfigured(MemoryUnavailable):
+    """A revoked key, a full account, a client too old. Its text says what the host has to do."""
 
 
 class Address(NamedTuple):
@@ -68,6 +78,7 @@ class ReadResult:
 
     lines: tuple[Line, ...]
     dropped: int = 0  # lines the backend admits to have found and could not give
+    damaged: int = 0  # of these: what is there and is no line any more
 
 
 class MemoryBackend(Protocol):
@@ -101,6 +112,40 @@ class MemoryBackend(Protocol):
     async def close(self) -> None:
         """Idempotent."""
         ...
+
+
+@runtime_checkable
+class OwnStore(Protocol):
+    """What a backend can do besides if its lines lie on this machine: upkeep, never daily work.
+
+    A backend without it keeps what it was given for ever. Contract:
+    tests/contracts/test_memory_upkeep.py. Every method raises MemoryUnavailable.
+    """
+
+    async def namespaces(self) -> Collection[str]:
+        """All that have ever had a line and were not erased."""
+        ...
+
+    async def rewrite(self, namespace: str, change: Callable[[Line], Line]) -> int:
+        """Write `change(line)`, which says the same, in place of each line; return how many
+        differ. Stopped half-way, it may be done again. A line that cannot be parsed stays."""
+        ...
+
+    async def erase(self, namespace: str) -> int:
+        """Destroy the lines of a namespace; return how many there were. Idempotent."""
+        ...
+
+
+class NamespaceLister(Protocol):
+    """A backend that can say what it holds: for moving and archiving, never for answering."""
+
+    async def namespaces(self) -> Collection[str]:
+        """Every namespace that holds a line. Raises MemoryUnavailable."""
+        ...
+
+
+class ListedBackend(MemoryBackend, NamespaceLister, Protocol):
+    """Both in one."""
 
 
 class Sql(Protocol):

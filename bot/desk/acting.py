@@ -42,24 +42,26 @@ class Acting:
         contact = self._desk.contact(visit.sql, holder_of(c).operator_id)
         return Place(contact.chat_id, "", contact.language)
 
-    def tell(self, visit: Visit, notice: Notice, **values: str) -> None:
-        """Answer where the visitor acted."""
-        self.tell_contact(visit, visit.contact, notice, **values)
+    def tell(self, visit: Visit, notice: Notice, about: str = "", **values: str) -> None:
+        """Answer where the visitor acted. `about`: the conversation whose user is named in it."""
+        self.tell_contact(visit, visit.contact, notice, about, **values)
 
-    def tell_contact(self, visit: Visit, contact: Contact, notice: Notice, **values: str) -> None:
+    def tell_contact(
+        self, visit: Visit, contact: Contact, notice: Notice, about: str = "", **values: str
+    ) -> None:
         self._scribe.tell(
             visit.sql,
             contact,
             notice,
             values,
-            key=visit.key,
+            key=f"{about}:{visit.key}" if about else visit.key,
             at=visit.at,
             aftermath=visit.aftermath,
         )
 
     def tell_holder(self, visit: Visit, c: Conversation, notice: Notice, **values: str) -> None:
         operator = self._desk.contact(visit.sql, holder_of(c).operator_id)
-        self.tell_contact(visit, operator, notice, **values)
+        self.tell_contact(visit, operator, notice, c.id, **values)
 
     def keep_lease(self, visit: Visit, c: Conversation) -> None:
         """Whoever works on a conversation that they hold is there, though nothing was sent yet."""

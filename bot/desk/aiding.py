@@ -323,7 +323,8 @@ class Aiding:
             where,
             notice,
             values,
-            key=key or assignment.key,
+            # Named in the id, so that it is found when the user wants everything forgotten.
+            key=f"{assignment.conversation_id}:{key or assignment.key}",
             at=at,
             aftermath=aftermath,
             topic=place.topic,

@@ -54,7 +54,8 @@ class Translating:
         )
         asks = pair.consent is not Consent.GIVEN
         told = Notice.OP_TRANSLATION_ASKED if asks else Notice.OP_TRANSLATION_ON
-        self._acting.tell(visit, told, theirs=theirs.label, ours=ours.label, name=user.user_name)
+        names = {"theirs": theirs.label, "ours": ours.label, "name": user.user_name}
+        self._acting.tell(visit, told, c.id, **names)
         self._acting.record(visit, c, "translate_on", note=f"{theirs.code}>{ours.code}")
         if asks:
             translations.set_consent(visit.sql, c.id, Consent.ASKED)

@@ -53,6 +53,7 @@ SELECT id FROM outbox WHERE message_id = :message_id AND chat_id = :chat_id AND 
 EDIT = """
 UPDATE messages SET text = :text, kind = :kind
 WHERE author = 'user' AND chat_id = :chat_id AND message_id = :message_id AND text <> :text
+  AND kind <> 'forgotten'
 RETURNING conversation_id, version
 """
 COVER = """

@@ -77,6 +77,20 @@ class MayTranslate:
     allowed: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """*Destroy everything*; the token is of the question that it answers."""
+
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """*Keep everything*"""
+
+    token: str
+
+
 class DeskAction(StrEnum):
     """The buttons at the operators' desk. Their data is `v1:desk:<action>:<conversation>`."""
 
@@ -111,12 +125,15 @@ Press: TypeAlias = (
     | Arrived
     | Missing
     | DeskPress
+    | Forget
+    | Keep
     | SuggestionPress
     | MayTranslate
 )
 
 CONVERSATION = r"(?:[A-Za-z0-9][A-Za-z0-9:._#-]{0,53}|-[0-9]{1,20})"
 TURN = r"turn:msg-(?:0|[1-9][0-9]{0,17})"
+QUESTION = r"[A-Za-z0-9_-]{16}"
 GRAMMAR = re.compile(
     r"v1:(?:"
     r"(?P<start>start)"
@@ -129,6 +146,8 @@ GRAMMAR = re.compile(
     rf"|missing:(?P<missing>{TURN})"
     rf"|suggest:(?P<suggest>(?:{'|'.join(SuggestionAction)}):[0-9a-f]{{16}})"
     r"|translate:(?P<translate>yes|no)"
+    rf"|forget:(?P<forget>{QUESTION})"
+    rf"|keep:(?P<keep>{QUESTION})"
     r")",
     re.ASCII,
 )
@@ -161,6 +180,10 @@ def parse_press(data: str) -> Press | None:
             return SuggestionPress(SuggestionAction(action), suggestion)
         case "translate":
             return MayTranslate(value == "yes")
+        case "forget":
+            return Forget(value)
+        case "keep":
+            return Keep(value)
     return Cancel(value)
 
 
@@ -199,5 +222,9 @@ def _write(press: Press) -> str:
             return f"v1:suggest:{action}:{suggestion}"
         case MayTranslate(allowed):
             return f"v1:translate:{'yes' if allowed else 'no'}"
+        case Forget(token):
+            return f"v1:forget:{token}"
+        case Keep(token):
+            return f"v1:keep:{token}"
         case _:
             assert_never(press)

@@ -20,7 +20,9 @@ from bot.telegram.presses import (
     Arrived,
     Cancel,
     Claim,
+    Forget,
     Human,
+    Keep,
     MayTranslate,
     Missing,
     Press,
@@ -173,7 +175,30 @@ def _sentences(notice: Notice, values: Values) -> list[str]:
         case _ if notice in LACKING:
             lack = sentences.LACKS.get(values.get("lack", ""), sentences.LACKS_OTHERWISE)
             return [sentences.NOTICES[notice], lack]
+        case Notice.MEMORY_STATUS:
+            return [sentences.NOTICES[notice], *_about_memory(values)]
+        case Notice.FORGOTTEN:
+            return [sentences.NOTICES[notice], _left(values), sentences.FORGOTTEN_END]
     return [sentences.NOTICES[notice], *_place(notice, values)]
+
+
+def _about_memory(values: Values) -> list[str]:
+    told = {
+        "waiting": sentences.MEMORY_WAITING,
+        "damaged": sentences.MEMORY_DAMAGED,
+        "unread": sentences.MEMORY_NOT_ALL_READ,
+        "temporary": sentences.MEMORY_TEMPORARY,
+    }
+    return [sentence for name, sentence in told.items() if values.get(name, "0") not in ("0", "")]
+
+
+def _left(values: Values) -> str:
+    match values.get("left", "?"):
+        case "0":
+            return sentences.NOTHING_LEFT
+        case "?":
+            return sentences.SOME_LEFT
+    return sentences.LINES_LEFT
 
 
 def _by_failure(texts: Mapping[ModelFailure, str], values: Values) -> str | None:
@@ -235,6 +260,8 @@ def _buttons(notice: Notice, values: Values) -> tuple[tuple[tuple[str, Press], .
     if notice in SUGGESTS and (suggestion := values.get("suggestion", "")):
         labels = SUGGESTS[notice]
         return (tuple((label, SuggestionPress(act, suggestion)) for label, act in labels),)
+    if notice is Notice.FORGET_ASK and (token := values.get("token", "")):
+        return (((sentences.DESTROY, Forget(token)),), ((sentences.KEEP, Keep(token)),))
     if notice in OFFERS_TAKE and has_visible(values.get("conversation", "")):
         return (((sentences.TAKE, Claim(values["conversation"])),),)
     return ()

@@ -24,6 +24,7 @@ from bot.desk.staffing import Desk
 from bot.desk.translating import Translating
 from bot.errors import StoreUnavailable
 from bot.executor import Executor, TurnSettings
+from bot.forgetting import Forgetter
 from bot.inbound import Arrival, Inbound
 from bot.memory_commands import MemoryCommands
 from bot.model.aiding import Aide
@@ -177,12 +178,20 @@ class Process:
         access = Access("public", desk, scribe, redeem=lambda code: False)
         acting = Acting(coordinator, scribe, desk, human_lease_seconds=HUMAN_LEASE_SECONDS)
         aid, translating = Aid(acting), Translating(acting)
+        forgetter = Forgetter(
+            databases=[self._database],
+            coordinator=coordinator,
+            scribe=scribe,
+            remembering=remembering,
+            clock=self._clock,
+        )
         commands = Commands(
             coordinator,
             scribe,
             access,
             aid,
             translating,
+            forgetter,
             human_lease_seconds=HUMAN_LEASE_SECONDS,
             zone=UTC,
         )
@@ -192,6 +201,7 @@ class Process:
             aid=aid,
             translating=translating,
             access=access,
+            forgetter=forgetter,
             messenger=messenger,
             clock=self._clock,
             bot_username="dabir",
@@ -210,6 +220,7 @@ class Process:
                 scribe=scribe,
                 remembering=remembering,
                 clock=self._clock,
+                zone=UTC,
             ),
             aiding=Aiding(
                 database=self._database,
@@ -230,6 +241,7 @@ class Process:
                 budget=Budget(plan.max_messages),
             ),
             memory=memory,
+            forgetter=forgetter,
             lines=lines,
             signals=signals,
             clock=self._clock,

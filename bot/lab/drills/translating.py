@@ -40,7 +40,9 @@ async def translation(stage: DrillStage) -> None:
         await stage.step("the person leaves; the user starts the assistant and writes")
         asked = [str(each.body) for each in stage.model.requests[prompts:]]
     seen = any(words in each for each in asked for words in (VIEW, SOURCE, ANSWER, ANSWER_VIEW))
-    stage.check("no translation and no source of one is in the AI's prompt", bool(asked) and not seen)
+    stage.check(
+        "no translation and no source of one is in the AI's prompt", bool(asked) and not seen
+    )
 
 
 async def _seen(stage: DrillStage, chat_id: int, text: str) -> Seen | None:
