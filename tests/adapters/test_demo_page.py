@@ -54,7 +54,7 @@ async def caller() -> AsyncIterator[Caller]:
     async with (
         opened() as demo,
         serve(build_app(demo)) as address,
-        httpx.AsyncClient(base_url=address) as client,
+        httpx.AsyncClient(base_url=address, timeout=15) as client,
     ):
         yield Caller(client, demo)
 

@@ -139,8 +139,10 @@ export class Phone {
   show(phone, atOnce = !this.phone) {
     const near = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 90;
     this.phone = phone;
-    this.forget(new Set(phone.messages.map((each) => each.message_id)));
-    for (const message of phone.messages) this.draw(message, atOnce);
+    const card = phone.pinned?.at(-1); // stands above the talk, not in it
+    const shown = phone.messages.filter((each) => each.message_id !== card);
+    this.forget(new Set(shown.map((each) => each.message_id)));
+    for (const message of shown) this.draw(message, atOnce);
     this.pin(phone);
     this.typing.hidden = !phone.typing;
     this.log.classList.toggle("empty", phone.messages.length === 0);
