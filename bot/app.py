@@ -10,6 +10,7 @@ import secrets
 import signal
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from bot.commands import Commands
 from bot.coordinator import Coordinator
 from bot.core.context import Budget
 from bot.core.transitions.moves import Limits
+from bot.desk.cards import Cards
 from bot.desk.staffing import Desk
 from bot.errors import Misconfigured, StoreUnavailable
 from bot.executor import Executor, TurnSettings
@@ -219,6 +221,7 @@ async def opened(
                 judges_at_once=settings.moderation == "rules",
             ),
         )
+        forum, pace = TelegramForum(bot), _pace(settings, parts)
         delivery = Delivery(
             database=database,
             coordinator=coordinator,
@@ -226,9 +229,9 @@ async def opened(
             desk=desk,
             messenger=messenger,
             relay=messenger,
-            forum=TelegramForum(bot),
+            forum=forum,
             lines=lines,
-            pace=_pace(settings, parts),
+            pace=pace,
             clock=clock,
             late_seconds=settings.telegram_late_seconds,
         )
@@ -271,6 +274,16 @@ async def opened(
             ),
             memory=memory,
             lines=lines,
+            cards=Cards(
+                database=database,
+                messenger=messenger,
+                forum=forum,
+                pace=pace,
+                clock=clock,
+                monotonic=time.monotonic,
+                zone=settings.timezone,
+                language=desk.language,
+            ),
             signals=signals,
             clock=clock,
             idle_seconds=parts.idle_seconds or (IDLE_SECONDS if alone else SHARED_IDLE_SECONDS),

@@ -17,6 +17,7 @@ from bot.core.events import Event
 from bot.core.reducer import Step
 from bot.core.states import Conversation
 from bot.core.transitions.moves import Limits
+from bot.desk.cards import Cards
 from bot.desk.staffing import Desk
 from bot.errors import StoreUnavailable
 from bot.executor import Executor, TurnSettings
@@ -156,6 +157,7 @@ class Process:
                 judges_at_once=not plan.separate_moderation,
             ),
         )
+        pace = Pace()
         delivery = Delivery(
             database=self._database,
             coordinator=coordinator,
@@ -165,7 +167,7 @@ class Process:
             relay=messenger,
             forum=NoForum(),
             lines=lines,
-            pace=Pace(),
+            pace=pace,
             clock=self._clock,
             monotonic=loop.time,
         )
@@ -198,6 +200,16 @@ class Process:
             ),
             memory=memory,
             lines=lines,
+            cards=Cards(
+                database=self._database,
+                messenger=messenger,
+                forum=NoForum(),
+                pace=pace,
+                clock=self._clock,
+                monotonic=loop.time,
+                zone=UTC,
+                language="en",
+            ),
             signals=signals,
             clock=self._clock,
             idle_seconds=IDLE_SECONDS,
