@@ -283,6 +283,10 @@ class Inbound:
         if edited is None or stored is None:
             return Taken.IGNORED
         conversation_id, version = edited
+        if stored.author == "human" and conversation_id not in conversations.held_by(
+            visit.sql, visit.user_id
+        ):  # what they said remains as it was said
+            return Taken.IGNORED
         visit.aftermath.chats |= relays.edit(
             visit.sql, conversation_id, stored, key=visit.key, at=visit.at
         )

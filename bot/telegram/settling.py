@@ -73,6 +73,7 @@ class Settling:
     ) -> None:
         """Replies, edits and reactions find what stands for what."""
         out = claimed.outgoing
+        aftermath.cards = aftermath.cards or bool(out.topic)  # it may just have been opened
         what = payload.read(out.payload)
         match what:
             case SendPart(stands_for=MessageRef() as original):
