@@ -59,6 +59,7 @@ from bot.telegram.polling import Poller
 from bot.telegram.rendering import render
 from bot.telegram.sender import TelegramMessenger, build_bot
 from bot.telegram.texts import language_for, phrases
+from bot.walrus_place import is_walrus, open_walrus
 from bot.workers import Workers
 from memory import backoff as memory_backoff
 from memory import outbox as memory_outbox
@@ -369,6 +370,8 @@ async def _memory_backend(
     url = settings.memory_url.get_secret_value()
     if not url:
         return SqlBackend(database, unavailable=(StoreUnavailable,))
+    if is_walrus(url):
+        return open_walrus(settings)
     if urlsplit(url).scheme == "file":
         return FileBackend(Path(url.removeprefix("file://")))
     own = await open_database(url)

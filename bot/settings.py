@@ -49,7 +49,7 @@ DEFAULT_SYSTEM_PROMPT = (
     "briefly and plainly. Say so when you do not know something."
 )
 # The schemes for which a memory backend exists.
-MEMORY_SCHEMES = ("file", "sqlite")
+MEMORY_SCHEMES = ("file", "sqlite", r"walrus\+https?")
 
 
 HttpUrl: TypeAlias = Annotated[str, BeforeValidator(parse_http_url)]
@@ -219,8 +219,23 @@ class Settings(BaseSettings):
         matching(rf"(({'|'.join(MEMORY_SCHEMES)})://\S+)?", "no memory backend has this form"),
     ] = setting(
         UNSET,
-        "nothing for the database, file:///directory, or sqlite:///path",
+        "nothing for the database, file:///directory, sqlite:///path, or walrus+https://relayer",
         "Where memory lines are kept. By default in the database.",
+    )
+    memory_key: Annotated[
+        SecretStr,
+        matching(r"((0x)?[0-9a-fA-F]{64}|suiprivkey1\w+)?", "it is no delegate key"),
+    ] = setting(
+        UNSET,
+        "64 hex digits or suiprivkey1…",
+        "For walrus+https only: a delegate key of the Walrus Memory account.",
+    )
+    memory_account: Annotated[
+        str, matching(r"(0x[0-9a-fA-F]{1,64})?", "it is not the id of an object on Sui")
+    ] = setting(
+        "",
+        "0x and up to 64 hex digits",
+        "For walrus+https only: the id of the MemWalAccount, not the wallet's address.",
     )
     memory_secret: Annotated[
         SecretStr, matching(r"(\S{16,})?", "it is shorter than 16 characters or holds spaces")

@@ -8,10 +8,12 @@ The error tree, named by the caller's next move:
 
 MemoryFailure
 ├── MemoryUnavailable    it may or may not have happened; try again, after `retry_after_seconds`
+│   ├── MemoryThrottled      asked too often; the lines are not at fault
+│   └── MemoryMisconfigured  the host has to change something; lines wait, the text says for what
 └── LinesRefused         it will never take the lines in `refused`; send the others again
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -32,6 +34,14 @@ class MemoryUnavailable(MemoryFailure):
     def __init__(self, sentence: str, *, retry_after_seconds: float = 0.0) -> None:
         super().__init__(sentence)
         self.retry_after_seconds = retry_after_seconds
+
+
+class MemoryThrottled(MemoryUnavailable):
+    """The backend wants a pause. Smaller calls would not help, they cost as much."""
+
+
+class MemoryMisconfigured(MemoryUnavailable):
+    """A revoked key, a full account, a client too old. Its text says what the host has to do."""
 
 
 class Address(NamedTuple):
@@ -101,6 +111,18 @@ class MemoryBackend(Protocol):
     async def close(self) -> None:
         """Idempotent."""
         ...
+
+
+class NamespaceLister(Protocol):
+    """A backend that can say what it holds: for moving and archiving, never for answering."""
+
+    async def namespaces(self) -> Collection[str]:
+        """Every namespace that holds a line. Raises MemoryUnavailable."""
+        ...
+
+
+class ListedBackend(MemoryBackend, NamespaceLister, Protocol):
+    """Both in one."""
 
 
 class Sql(Protocol):

@@ -8,7 +8,15 @@ import structlog
 from memory import outbox
 from memory.backoff import Pace
 from memory.outbox import State, Waiting
-from memory.port import Address, Database, LinesRefused, MemoryBackend, MemoryUnavailable, Sql
+from memory.port import (
+    Address,
+    Database,
+    LinesRefused,
+    MemoryBackend,
+    MemoryThrottled,
+    MemoryUnavailable,
+    Sql,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -66,7 +74,7 @@ class Writer:
             if new:
                 await self._backend.write([row.entry for row in new])
         except MemoryUnavailable as error:
-            self._back_off(now, error.retry_after_seconds)
+            self._wait_for(error, now)
             outcome.back += new
             return []
         except LinesRefused as error:
@@ -102,7 +110,7 @@ class Writer:
         try:
             seen = await self._backend.visible([row.entry for row in sent])
         except MemoryUnavailable as error:
-            self._back_off(now, error.retry_after_seconds)
+            self._wait_for(error, now)
             outcome.back += earlier
             outcome.unproven += accepted
             return
@@ -111,12 +119,20 @@ class Writer:
         for row in sent:
             (outcome.proven if row.entry.address in seen else outcome.unproven).append(row)
 
-    def _back_off(self, now: float, retry_after_seconds: float = 0.0) -> None:
+    def _wait_for(self, error: MemoryUnavailable, now: float) -> None:
+        if isinstance(error, MemoryThrottled):  # no failure, and a smaller call costs as much
+            delay = max(self._pace.outage_delay(1), error.retry_after_seconds)
+            self._blocked_until = now + delay
+            log.info("memory_backend_wants_a_pause", delay_seconds=round(delay, 1))
+        else:
+            self._back_off(now, error.retry_after_seconds, cause=str(error))
+
+    def _back_off(self, now: float, retry_after_seconds: float = 0.0, cause: str = "") -> None:
         self._failures += 1
         self._batch_lines = max(1, self._batch_lines // 2)
         delay = max(self._pace.outage_delay(self._failures), retry_after_seconds)
         self._blocked_until = now + delay
-        log.warning("memory_backend_out", failures=self._failures, delay_seconds=delay)
+        log.warning("memory_backend_out", failures=self._failures, delay_seconds=delay, cause=cause)
 
     async def _settle(self, outcome: _Outcome, claim: float, now: float) -> float | None:
         """Write down what became of the pass, in one transaction."""

@@ -20,7 +20,7 @@ ADAPTERS = (
     "memory.backends",
 )
 # Who may name them: where the parts are put together, and the places that try parts out.
-COMPOSERS = ("bot.app", "bot.cli", "bot.lab", "bot.store.url")
+COMPOSERS = ("bot.app", "bot.cli", "bot.lab", "bot.store.url", "bot.walrus_place")
 # A foreign package, and the only places that know it.
 FOREIGN = {
     "telegram": ("bot.telegram", "bot.inbound", "bot.app", "bot.lab"),

@@ -118,6 +118,8 @@ WRONG = {
     "ACCESS": "everyone",
     "DATABASE_URL": "mysql://me:hush@host/db",
     "MEMORY_URL": "s3://bucket",
+    "MEMORY_KEY": "ab12",
+    "MEMORY_ACCOUNT": "my account",
     "MEMORY_SECRET": "fifteen-letters",
     "DEBOUNCE_QUIET": "1,5",
     "DEBOUNCE_CAP": "inf",

@@ -11,9 +11,14 @@ from pathlib import Path
 from urllib.parse import quote
 
 from bot.cli.findings import Finding, fine, look, wrong
+from bot.errors import Misconfigured
 from bot.settings import Settings
+from bot.walrus_place import is_walrus, open_walrus
+from memory.backends.walrus import Lease
+from memory.port import MemoryUnavailable
 
 QUICK_CHECK_SECONDS = 7.0
+LEASE_WARNING_SECONDS = 21 * 86_400.0
 APPLIED = "SELECT number FROM migrations WHERE source = 'bot'"
 
 
@@ -126,7 +131,39 @@ def judge_schema(name: str, applied: Sequence[int]) -> Finding:
 
 async def memory(settings: Settings) -> Finding:
     """Can the memory lines be kept where MEMORY_URL says?"""
-    return _memory_place(settings.memory_url.get_secret_value())
+    url = settings.memory_url.get_secret_value()
+    if is_walrus(url):
+        return await _walrus(settings)
+    return _memory_place(url)
+
+
+async def _walrus(settings: Settings) -> Finding:
+    """Asks the relayer who we are, and when it lets go of what it holds: 2 points."""
+    try:
+        backend = open_walrus(settings)
+    except Misconfigured as error:
+        return wrong(str(error))
+    try:
+        leases = await backend.leases()
+    except MemoryUnavailable as error:
+        return wrong(str(error))
+    finally:
+        await backend.close()
+    return judge_leases(leases, time.time())
+
+
+def judge_leases(leases: Sequence[Lease], now: float) -> Finding:
+    """`leases`: soonest first."""
+    if not leases:
+        return fine("the relayer knows the key; it holds nothing yet")
+    days = int((leases[0].ends.timestamp() - now) // 86_400)
+    ending = sum(lease.ends.timestamp() - now < LEASE_WARNING_SECONDS for lease in leases)
+    if ending:
+        return look(
+            f"Walrus lets go of {ending} of {len(leases)} texts, the first in {days} days;"
+            " renew them, or move memory elsewhere"
+        )
+    return fine(f"the relayer knows the key; {len(leases)} texts are kept for {days} days or more")
 
 
 def _memory_place(url: str) -> Finding:

@@ -42,11 +42,18 @@ class FileBackend:
         """Whole lines, parsed or not: 0 means that the file is empty or was never made."""
         return await asyncio.to_thread(self._count, namespace)
 
+    async def namespaces(self) -> frozenset[str]:
+        return await asyncio.to_thread(self._namespaces)
+
     async def close(self) -> None:
         """No file stays open between calls."""
 
     def _path(self, namespace: str) -> Path:
         return self._directory / f"{checked_namespace(namespace)}.txt"
+
+    def _namespaces(self) -> frozenset[str]:
+        with _disk_errors():
+            return frozenset(path.stem for path in self._directory.glob("*.txt"))
 
     def _write(self, entries: Sequence[Entry]) -> None:
         with _disk_errors():

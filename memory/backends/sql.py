@@ -18,6 +18,7 @@ ON CONFLICT (namespace, line_id) DO NOTHING
 """
 SHOWN = "SELECT namespace, line FROM memory_lines WHERE (namespace, line_id) IN (VALUES {rows})"
 LINES = "SELECT line FROM memory_lines WHERE namespace = :namespace"
+NAMESPACES = "SELECT DISTINCT namespace FROM memory_lines"
 COUNT = "SELECT COUNT(*) FROM memory_lines WHERE namespace = :namespace"
 
 
@@ -66,6 +67,12 @@ class SqlBackend:
             return int(sql.rows(COUNT, {"namespace": namespace})[0][0])
 
         return await self._ask(self._database.read, counted)
+
+    async def namespaces(self) -> frozenset[str]:
+        def listed(sql: Sql) -> frozenset[str]:
+            return frozenset(row[0] for row in sql.rows(NAMESPACES))
+
+        return await self._ask(self._database.read, listed)
 
     async def close(self) -> None:
         """The database is its owner's to close."""

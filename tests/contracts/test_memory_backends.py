@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import memory
 from bot.errors import StoreUnavailable
+from bot.lab.relayer import Relayer, Timing
 from bot.store.migrations import migrate
 from bot.store.url import open_database
 from memory import Entry, Line, MemoryBackend, MemoryUnavailable, format_line
@@ -26,17 +27,21 @@ from memory.schema import FOLDER, scripts
 from tests.memory_database import SqliteDatabase
 from tests.memory_lines import a_line, lines_any
 from tests.postgres_server import PostgresServer
+from tests.relayer import UNLIMITED, walrus_backend
 
 ALICE, BOB = "a1" * 16, "b2" * 16
 MEMORY_SCHEMA = ("memory", FOLDER)
 
 
-@pytest.fixture(params=["sqlite", "postgres", "file"])
+@pytest.fixture(params=["sqlite", "postgres", "file", "walrus"])
 async def backend(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[MemoryBackend]:
     """Another backend joins by one more parameter and the lines that make it."""
     async with AsyncExitStack() as stack:
         if request.param == "file":
             made: MemoryBackend = FileBackend(tmp_path / "memory")
+        elif request.param == "walrus":
+            at_once = Timing(running_seconds=0, uploaded_seconds=0, index_seconds=0)
+            made = walrus_backend(Relayer(timing=at_once), points=UNLIMITED)
         else:
             database = await open_database(database_url(request, tmp_path))
             stack.push_async_callback(database.close)
