@@ -7,7 +7,7 @@ name the message they are about; delivery finds what stands for it on the other 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.core.states import Conversation
+from bot.core.states import Conversation, State
 from bot.desk.places import Place
 from bot.store import conversations, copies, outbox
 from bot.store.conversations import Contact
@@ -93,6 +93,8 @@ def _about(
     conversation, contact = known
     from_user = seen.chat_id == contact.chat_id
     places = _counterparts(sql, conversation_id, seen)
+    if from_user:
+        places = {each: topic for each, topic in places.items() if _may_see(conversation, each)}
     for chat_id, topic in places.items():
         whose = f"relay:{conversation_id}" if from_user else f"human:{conversation_id}:{user_id}"
         outgoing = Outgoing(
@@ -117,6 +119,13 @@ def _counterparts(sql: Sql, conversation_id: str, seen: MessageRef) -> dict[int,
         chats.add(original.chat_id)
     chats.discard(seen.chat_id)
     return {each: conversation_id if each < 0 else "" for each in sorted(chats)}
+
+
+def _may_see(c: Conversation, chat_id: int) -> bool:
+    """What a user changes after a person has left is no longer that person's to read."""
+    if chat_id < 0:
+        return c.state in (State.HANDOFF_PENDING, State.HUMAN_ACTIVE)
+    return c.holder is not None and c.holder.operator_id == chat_id
 
 
 def _pass_on(sql: Sql, outgoing: Outgoing, message: StoredMessage, series: str, at: float) -> None:
