@@ -124,10 +124,10 @@ def _the_record_is_true(store: Store, telegram: SimulatedTelegram) -> None:
             sent[chat_id, what.part] += 1
             if message_id:
                 shown = telegram.chat(chat_id).messages.get(message_id)
-                says = what.part
-                if what.stands_for is not None:
-                    says = edits.get((chat_id, what.stands_for), says)
-                if shown is None or not shown.from_bot or shown.part != says:
+                says = {what.part}
+                if what.stands_for is not None:  # of several copies in a chat, one is edited
+                    says.add(edits.get((chat_id, what.stands_for), what.part))
+                if shown is None or not shown.from_bot or shown.part not in says:
                     raise Broken("I7", f"{id} is not message {message_id}", chat_id)
                 if shown.deleted:
                     raise Broken("I7", f"{id} was deleted", chat_id)
