@@ -33,6 +33,7 @@ from bot.desk.cards import Cards
 from bot.desk.staffing import Desk
 from bot.errors import Misconfigured, StoreUnavailable
 from bot.executor import Executor, TurnSettings
+from bot.forgetting import Forgetter
 from bot.inbound import UPDATE_KINDS, Inbound
 from bot.memory_commands import MemoryCommands
 from bot.model.answering import Answerer
@@ -59,6 +60,7 @@ from bot.telegram.polling import Poller
 from bot.telegram.rendering import render
 from bot.telegram.sender import TelegramMessenger, build_bot
 from bot.telegram.texts import language_for, phrases
+from bot.vault import open_vault
 from bot.walrus_place import is_walrus, open_walrus
 from bot.workers import Workers
 from memory import backoff as memory_backoff
@@ -66,7 +68,9 @@ from memory import outbox as memory_outbox
 from memory import schema as memory_schema
 from memory.backends.file import FileBackend
 from memory.backends.sql import SqlBackend
-from memory.port import MemoryBackend
+from memory.keys import Vault
+from memory.port import MemoryBackend, MemoryUnavailable
+from memory.sealing_up import seal_up
 from memory.service import Memory
 
 log = structlog.get_logger(__name__)
@@ -180,15 +184,16 @@ async def opened(
         clock = SteadyClock()
         holder = secrets.token_hex(8)
         await _prepare(settings, database, clock(), holder, alone=alone)
+        configured = settings.memory_secret.get_secret_value()
+        vault = await database.transact(lambda sql: open_vault(sql, configured))
+        store, databases = await memory_store(settings, database, stack)
+        await _seal_up(databases, vault, store, clock())
         bot, username = await _greet(settings, stack)
         messenger = TelegramMessenger(bot)
-        backend = parts.memory_backend(await _memory_backend(settings, database, stack))
-        memory = Memory(database, backend, pace=parts.memory_pace)
+        backend = parts.memory_backend(store)
+        memory = Memory(database, backend, vault=vault, pace=parts.memory_pace)
         stack.push_async_callback(memory.close)
-        secret = await database.transact(
-            lambda sql: meta.memory_secret(sql, settings.memory_secret.get_secret_value())
-        )
-        remembering = Remembering(memory, secret)
+        remembering = Remembering(memory, vault.naming)
         signals = Signals()
         desk = Desk(sorted(settings.operators), language_for(None, settings.language))
         scribe = Scribe(
@@ -242,10 +247,18 @@ async def opened(
             scribe,
             redeem=partial(owner_code.check_and_consume, settings.data_directory),
         )
+        forgetter = Forgetter(
+            databases=databases,
+            coordinator=coordinator,
+            scribe=scribe,
+            remembering=remembering,
+            clock=clock,
+        )
         commands = Commands(
             coordinator,
             scribe,
             access,
+            forgetter,
             human_lease_seconds=settings.human_lease_seconds,
             zone=settings.timezone,
         )
@@ -253,6 +266,7 @@ async def opened(
             coordinator=coordinator,
             commands=commands,
             access=access,
+            forgetter=forgetter,
             messenger=messenger,
             clock=clock,
             bot_username=username,
@@ -272,8 +286,10 @@ async def opened(
                 scribe=scribe,
                 remembering=remembering,
                 clock=clock,
+                zone=settings.timezone,
             ),
             memory=memory,
+            forgetter=forgetter,
             lines=lines,
             cards=Cards(
                 database=database,
@@ -364,20 +380,36 @@ async def _greet(settings: Settings, stack: AsyncExitStack) -> tuple[telegram.Bo
             return bot, bot.username
 
 
-async def _memory_backend(
+async def memory_store(
     settings: Settings, database: Database, stack: AsyncExitStack
-) -> MemoryBackend:
+) -> tuple[MemoryBackend, tuple[Database, ...]]:
+    """Where lines are kept, and the databases that hold something of them: the bot's comes first.
+    What is opened is closed by `stack`."""
     url = settings.memory_url.get_secret_value()
     if not url:
-        return SqlBackend(database, unavailable=(StoreUnavailable,))
+        return SqlBackend(database, unavailable=(StoreUnavailable,)), (database,)
     if is_walrus(url):
-        return open_walrus(settings)
+        return open_walrus(settings), (database,)
     if urlsplit(url).scheme == "file":
-        return FileBackend(Path(url.removeprefix("file://")))
+        return FileBackend(Path(url.removeprefix("file://"))), (database,)
     own = await open_database(url)
     stack.push_async_callback(own.close)
     await migrate(own, [MEMORY_SCHEMA], now=SteadyClock()())
-    return SqlBackend(own, unavailable=(StoreUnavailable,))
+    return SqlBackend(own, unavailable=(StoreUnavailable,)), (database, own)
+
+
+async def _seal_up(
+    databases: tuple[Database, ...], vault: Vault, store: MemoryBackend, now: float
+) -> None:
+    """Seal what an older version left in the clear. A store that is out is sealed up next time."""
+    try:
+        sealed = await seal_up(databases[0], vault, store, now)
+    except MemoryUnavailable as error:
+        log.warning("memory_not_sealed_up", cause=str(error))
+        return
+    if sealed:
+        for database in databases:
+            await database.scrub()
 
 
 def _pace(settings: Settings, parts: Parts) -> Pace:

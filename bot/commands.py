@@ -25,13 +25,15 @@ from bot.core.events import (
 from bot.core.notices import Notice
 from bot.core.reducer import Outcome
 from bot.core.states import State
+from bot.forgetting import Forgetter
 from bot.scribe import Scribe
-from bot.store import conversations, work
+from bot.store import conversations, temporary, wiping, work
 from bot.store.conversations import Waiting
 from bot.visit import Visit
 
 Command: TypeAlias = Callable[[Visit, str], None]
-MEMORY_COMMANDS = ("memory", "tasks", "done", "remember")
+MEMORY_COMMANDS = ("memory", "tasks", "done", "remember", "export")
+KEEPS_SOMETHING = ("done", "remember")  # not in a temporary chat
 NEEDS_ARGUMENT = {"done": "/done 1", "remember": "/remember My sister is called Leila"}
 MOST_ARGUMENT = 3500  # characters that are kept of a command's argument
 
@@ -42,6 +44,7 @@ class Commands:
         coordinator: Coordinator,
         scribe: Scribe,
         access: Access,
+        forgetter: Forgetter,
         *,
         human_lease_seconds: float,
         zone: ZoneInfo,
@@ -49,6 +52,7 @@ class Commands:
         self._coordinator = coordinator
         self._scribe = scribe
         self._access = access
+        self._forgetter = forgetter
         self._lease_seconds = human_lease_seconds
         self._zone = zone
         self._commands: Mapping[str, Command] = {
@@ -60,6 +64,8 @@ class Commands:
             "new": lambda visit, _: self.step(visit, UserClearedContext(visit.at)),
             "privacy": lambda visit, _: self.tell(visit, Notice.PRIVACY),
             "end": self._end,
+            "temporary": self._temporary,
+            "forget_me": lambda visit, _: self._forgetter.ask(visit),
             "queue": self._for_operators(self._queue),
             "claim": self._for_operators(self.claim),
             "release": self._for_operators(self._release),
@@ -100,12 +106,35 @@ class Commands:
         if held:
             self._release(visit, "")
         else:
+            self._stop_temporary(visit)
             self.step(visit, Ended(visit.at))
+
+    def _temporary(self, visit: Visit, argument: str) -> None:
+        """On or off. What was said in it is cut off from what the assistant sees afterwards."""
+        if self._stop_temporary(visit):
+            self.step(visit, UserClearedContext(visit.at))
+        else:
+            temporary.start(visit.sql, visit.contact.conversation_id, visit.at)
+            self.tell(visit, Notice.TEMPORARY_ON)
+
+    def _stop_temporary(self, visit: Visit) -> bool:
+        contact = visit.contact
+        since = temporary.stop(visit.sql, contact.conversation_id)
+        if since is None:
+            return False
+        self.tell(visit, Notice.TEMPORARY_OFF)
+        wiping.since(visit.sql, contact.conversation_id, contact.chat_id, since, visit.at)
+        return True
 
     def _about_memory(self, name: str) -> Command:
         def store(visit: Visit, argument: str) -> None:
             if not argument and name in NEEDS_ARGUMENT:
                 self.tell(visit, Notice.USAGE, usage=NEEDS_ARGUMENT[name])
+                return
+            if name in KEEPS_SOMETHING and temporary.is_on(
+                visit.sql, visit.contact.conversation_id
+            ):
+                self.tell(visit, Notice.TEMPORARY_KEEPS_NOTHING)
                 return
             effect = work.StoredEffect(
                 f"command:{visit.contact.conversation_id}:{visit.key}",

@@ -35,7 +35,7 @@ from bot.model.port import BlockedDraft, Moderator, Passed, Unavailable, Verdict
 from bot.model.toolbox import ProposedLine, Recalled
 from bot.remembering import Known, Remembering, open_tasks
 from bot.scribe import Aftermath
-from bot.store import conversations, journal, leases, messages, usage, work
+from bot.store import conversations, journal, leases, messages, temporary, usage, work
 from bot.store.conversations import Contact
 from bot.store.leases import Lease
 from bot.store.messages import StoredMessage
@@ -194,10 +194,10 @@ class Executor:
         return await self._commit(job, (event,))
 
     async def _draft(self, job: _Job) -> Draft:
-        known, (history, asked) = await asyncio.gather(
+        known, (history, asked, remembers) = await asyncio.gather(
             self._remembering.known(job.contact.chat_id), self._history(job)
         )
-        question = self._question(job, known, history, asked)
+        question = self._question(job, known, history, asked, remembers=remembers)
 
         async def recall(query: str) -> Recalled:
             name = job.conversation.id
@@ -206,13 +206,13 @@ class Executor:
 
         return await self._answerer.answer(question, recall)
 
-    async def _history(self, job: _Job) -> tuple[History, str]:
-        """What was said lately, and the words of this turn."""
+    async def _history(self, job: _Job) -> tuple[History, str, bool]:
+        """What was said lately, the words of this turn, and whether anything of it is kept."""
         c, turn = job.conversation, job.conversation.turn or Turn(0, 0)
         waiting = turn.covers_to - turn.covers_from + 1
         most = self._settings.budget.max_messages + waiting + MOST_EXTRA_MESSAGES
 
-        def load(sql: Sql) -> tuple[History, str]:
+        def load(sql: Sql) -> tuple[History, str, bool]:
             said = messages.latest(sql, c.id, most)
             stretches = journal.human_stretches(sql, c.id)
             asked = messages.of_user(sql, c.id, turn.covers_from, turn.covers_to)
@@ -221,11 +221,14 @@ class Executor:
                 tuple(_said(c.id, message) for message in said),
                 tuple(Stretch(since, until) for since, until in stretches),
             )
-            return history, "\n".join(message.text for message in asked)
+            words = "\n".join(message.text for message in asked)
+            return history, words, not temporary.is_on(sql, c.id)
 
         return await self._database.read(load)
 
-    def _question(self, job: _Job, known: Known, history: History, asked: str) -> Question:
+    def _question(
+        self, job: _Job, known: Known, history: History, asked: str, *, remembers: bool
+    ) -> Question:
         c, turn = job.conversation, job.conversation.turn or Turn(0, 0)
         return Question(
             history=history,
@@ -237,6 +240,7 @@ class Executor:
             context_from=c.context_from,
             memory=self._remembering.shown(known, asked),
             tasks=open_tasks(known),
+            remembers=remembers,
             budget=self._settings.budget,
         )
 

@@ -37,6 +37,7 @@ from bot.core.reducer import Outcome
 from bot.core.states import AI_STATES, State
 from bot.desk import relays, topics
 from bot.errors import StoreUnavailable
+from bot.forgetting import Forgetter
 from bot.scribe import Aftermath
 from bot.store import conversations, copies, inbox, messages, meta, outbox
 from bot.store.conversations import Contact
@@ -62,7 +63,9 @@ from bot.telegram.presses import (
     Cancel,
     Claim,
     DeskPress,
+    Forget,
     Human,
+    Keep,
     Missing,
     Press,
     Start,
@@ -106,6 +109,7 @@ class Inbound:
         coordinator: Coordinator,
         commands: Commands,
         access: Access,
+        forgetter: Forgetter,
         messenger: Messenger,
         clock: Callable[[], float],
         bot_username: str,
@@ -116,6 +120,7 @@ class Inbound:
         self._coordinator = coordinator
         self._commands = commands
         self._access = access
+        self._forgetter = forgetter
         self._messenger = messenger
         self._welcome_owner = welcome_owner
         self._clock = clock
@@ -442,6 +447,10 @@ class Inbound:
                 return False
             case Arrived(turn_id) | Missing(turn_id):
                 return self._testimony(visit, turn_id, arrived=isinstance(press, Arrived))
+            case Forget(token):
+                return self._forgetter.confirm(visit, token)
+            case Keep(token):
+                return self._forgetter.keep(visit, token)
 
     def _testimony(self, visit: Visit, turn_id: str, *, arrived: bool) -> bool:
         """The user says whether a doubtful message arrived; nobody else could know."""

@@ -1,4 +1,4 @@
-"""Answers the commands that have to read memory: /memory /tasks /done /remember.
+"""Answers the commands that have to read memory: /memory /tasks /done /remember /export.
 
 A stored command is claimed, memory is read, and the answer is queued in the transaction that
 marks the command as done: it is answered once, also after a crash.
@@ -6,15 +6,19 @@ marks the command as done: it is answered once, also after a crash.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
+from bot import export
 from bot.coordinator import Coordinator
 from bot.core.notices import Notice
 from bot.remembering import Known, Remembering, find_task
 from bot.scribe import Aftermath, Scribe
-from bot.store import conversations, work
+from bot.store import conversations, temporary, work
 from bot.store.conversations import Contact
 from bot.store.port import Database, Sql
 from bot.store.work import StoredEffect
+from bot.telegram.payload import Document
 from memory.agenda import Task
 from memory.line import Line
 
@@ -26,6 +30,7 @@ class _Answer:
     notice: Notice
     values: dict[str, str]
     write: Callable[[Sql], None] = lambda sql: None
+    files: tuple[Document, ...] = ()  # they follow the words
 
 
 class MemoryCommands:
@@ -37,12 +42,14 @@ class MemoryCommands:
         scribe: Scribe,
         remembering: Remembering,
         clock: Callable[[], float],
+        zone: ZoneInfo,
     ) -> None:
         self._database = database
         self._coordinator = coordinator
         self._scribe = scribe
         self._remembering = remembering
         self._clock = clock
+        self._zone = zone
 
     async def claim(self) -> StoredEffect | None:
         """Take a command that waits; it is this process's to answer for CLAIM_SECONDS."""
@@ -74,6 +81,8 @@ class MemoryCommands:
                 at=self._clock(),
                 aftermath=aftermath,
             )
+            key = effect.payload["key"]
+            export.queue(sql, contact, answer.files, key=key, at=self._clock())
 
         await self._coordinator.transact(settle)
 
@@ -83,8 +92,12 @@ class MemoryCommands:
             return self._remember(contact, argument)
         known = await self._remembering.known(contact.chat_id)
         match effect.payload["name"]:
+            case "memory" if argument.strip().lower() == "status":
+                return await self._status(contact, known)
             case "memory":
                 return _memory(known)
+            case "export":
+                return self._export(known)
             case "tasks":
                 return _tasks(known)
             case _:
@@ -97,6 +110,28 @@ class MemoryCommands:
             {"text": text},
             lambda sql: self._remembering.remember(sql, contact, text, at),
         )
+
+    async def _status(self, contact: Contact, known: Known) -> _Answer:
+        """How much there is, and what still waits for the store."""
+        now = self._clock()
+        waiting = await self._remembering.waiting(contact.chat_id, now)
+        name = contact.conversation_id
+        temporary_chat = await self._database.read(lambda sql: temporary.is_on(sql, name))
+        since = datetime.fromtimestamp(now - waiting.oldest_seconds, self._zone)
+        values = {
+            "count": str(len(known.lines)),
+            "waiting": str(waiting.pending),
+            "since": since.strftime("%Y-%m-%d %H:%M"),
+            "damaged": str(known.damaged),
+            "unread": "" if known.readable or known.damaged else "1",
+            "temporary": "1" if temporary_chat else "",
+        }
+        return _Answer(Notice.MEMORY_STATUS, values)
+
+    def _export(self, known: Known) -> _Answer:
+        files = export.documents(known, self._clock())
+        said = export.notice(known, files)
+        return _Answer(said, {"count": str(len(known.lines))}, files=files)
 
     def _done(self, contact: Contact, known: Known, words: str) -> _Answer:
         task = find_task(known, words)

@@ -9,15 +9,17 @@ from dataclasses import dataclass
 
 from bot.core.context import MemoryLine, OpenTask
 from bot.model.toolbox import Found, NotRead, Recalled
-from bot.store import conversations
+from bot.store import conversations, temporary
 from bot.store.conversations import Contact
 from bot.store.messages import StoredMessage
 from bot.store.port import Sql
 from bot.store.work import StoredDraft
 from memory.agenda import Task
+from memory.destroying import Destruction
 from memory.fold import Folded, fold
 from memory.line import Author, Kind, Line, task_key
 from memory.namespace import namespace_of
+from memory.outbox import Status
 from memory.reader import Reach, Reading
 from memory.recall import search
 from memory.service import Memory
@@ -33,6 +35,7 @@ class Known:
     folded: Folded
     lines: tuple[Line, ...]
     readable: bool
+    damaged: int = 0  # lines that are there and cannot be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,11 @@ class Remembering:
         reading = await self._memory.read(self._namespace(chat_id))
         # Words that were said decide nothing about what holds, and most lines are of that kind.
         folded = fold(line for line in reading.lines if line.kind is not Kind.SAID)
-        return Known(folded, reading.lines, _readable(reading))
+        return Known(folded, reading.lines, _readable(reading), reading.damaged)
+
+    async def waiting(self, chat_id: int, now: float) -> Status:
+        """What of this chat is still on its way to the store."""
+        return await self._memory.status(now, self._namespace(chat_id))
 
     def shown(self, known: Known, question: str) -> tuple[MemoryLine, ...]:
         """The lines that a question may need: what stands, closest to the question first."""
@@ -102,8 +109,24 @@ class Remembering:
             return NotRead()
         return Found(tuple(_memory_line(line) for line in found))
 
+    # Forgetting
+
+    def destroy(self, sql: Sql, chat_id: int) -> Destruction:
+        """/forget_me: see Memory.destroy."""
+        return self._memory.destroy(sql, self._namespace(chat_id))
+
+    async def held(self, stored_as: str) -> int:
+        """How many lines the store has under this name; 0 if it does not say."""
+        return await self._memory.held(stored_as)
+
+    async def sweep(self, chat_id: int, stored_as: str) -> int | None:
+        """Destroy what lies elsewhere; how many lines a store keeps as unreadable bytes, None: it
+        does not say. Raises MemoryUnavailable: try again."""
+        return await self._memory.sweep(self._namespace(chat_id), stored_as)
+
     def _put(self, sql: Sql, contact: Contact, proposals: Sequence[_Proposal], at: float) -> None:
-        if not proposals:
+        """The one way in. A temporary chat leaves nothing."""
+        if not proposals or temporary.is_on(sql, contact.conversation_id):
             return
         turn = conversations.next_memory_turn(sql, contact.conversation_id)
         at_us = round(at * MICROSECONDS)

@@ -60,6 +60,7 @@ class Aftermath:
     commands: bool = False
     cards: bool = False  # a card of the operators' group says something old
     memory: bool = False
+    forgetting: bool = False
     cancelled: set[str] = field(default_factory=set)  # conversations whose generation is void
 
 

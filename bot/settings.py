@@ -242,8 +242,8 @@ class Settings(BaseSettings):
     ] = setting(
         UNSET,
         "16 or more characters; `dabir setup` makes one",
-        "Names the memory of each chat, so that no Telegram id appears in it. Keep it: with"
-        " another secret older memory is not found.",
+        "Seals the keys of the memory, and names the memory of each chat. Keep a copy"
+        " apart from the database: without it no line can be read again.",
     )
 
     # Turns and waiting

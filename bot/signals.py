@@ -35,6 +35,7 @@ class Signals:
         self.commands = Bell()
         self.cards = Bell()
         self.memory = Bell()
+        self.forgetting = Bell()
         self.cancel_generation: Callable[[str], None] = lambda conversation_id: None
         self.send_now: Callable[[Claimed], None] = lambda claimed: None
         self.turn_due: Callable[[str, float], None] = lambda conversation_id, at: None
@@ -54,5 +55,7 @@ class Signals:
             self.cards.ring()
         if aftermath.memory:
             self.memory.ring()
+        if aftermath.forgetting:
+            self.forgetting.ring()
         for conversation_id in sorted(aftermath.cancelled):
             self.cancel_generation(conversation_id)

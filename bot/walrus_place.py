@@ -15,9 +15,9 @@ def is_walrus(url: str) -> bool:
     return url.startswith(PREFIX)
 
 
-def open_walrus(settings: Settings) -> WalrusBackend:
-    """Raises Misconfigured. Asks nobody yet."""
-    url = settings.memory_url.get_secret_value().removeprefix(PREFIX)
+def open_walrus(settings: Settings, url: str = "") -> WalrusBackend:
+    """`url`: instead of MEMORY_URL. Raises Misconfigured. Asks nobody yet."""
+    url = (url or settings.memory_url.get_secret_value()).removeprefix(PREFIX)
     if urlsplit(url).scheme == "http" and not on_own_network(url):
         raise _wrong(
             "MEMORY_URL must begin with walrus+https:// unless the relayer is near", "MEMORY_URL"

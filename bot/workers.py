@@ -1,4 +1,4 @@
-"""The loops of a running bot: turns, timers, outbox, commands, memory, cards, leftover lines.
+"""The loops of a running bot: turns, timers, outbox, commands, memory, forgetting, cards, lines.
 
 Each loop looks for what is due in the database, does it, and sleeps until the next time, a ring,
 or a short while for what another process wrote. Trouble with the database is waited out.
@@ -17,6 +17,7 @@ from bot.core.events import HandoffReminderDue, HumanLeaseExpired
 from bot.desk.cards import Cards
 from bot.errors import DabirError
 from bot.executor import Executor
+from bot.forgetting import Forgetter
 from bot.memory_commands import MemoryCommands
 from bot.scribe import Aftermath
 from bot.signals import Bell, Signals
@@ -110,6 +111,7 @@ class Workers:
         delivery: Delivery,
         commands: MemoryCommands,
         memory: Memory,
+        forgetter: Forgetter,
         lines: Fleeting,
         cards: Cards,
         signals: Signals,
@@ -121,6 +123,7 @@ class Workers:
         self._delivery = delivery
         self._commands = commands
         self._memory = memory
+        self._forgetter = forgetter
         self._lines = lines
         self._cards = cards
         self._signals = signals
@@ -145,6 +148,7 @@ class Workers:
                 group.create_task(self._loop(self._signals.commands, self._answer_commands))
                 group.create_task(self._loop(self._signals.memory, self._write_memory))
                 group.create_task(self._loop(self._signals.cards, self._keep_cards))
+                group.create_task(self._loop(self._signals.forgetting, self._forgetter.go_on))
                 group.create_task(self._loop(Bell(), self._tidy))
         finally:
             for alarm in self._alarms.values():

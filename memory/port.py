@@ -15,7 +15,7 @@ MemoryFailure
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from memory.line import Line
 
@@ -78,6 +78,7 @@ class ReadResult:
 
     lines: tuple[Line, ...]
     dropped: int = 0  # lines the backend admits to have found and could not give
+    damaged: int = 0  # of these: what is there and is no line any more
 
 
 class MemoryBackend(Protocol):
@@ -110,6 +111,28 @@ class MemoryBackend(Protocol):
 
     async def close(self) -> None:
         """Idempotent."""
+        ...
+
+
+@runtime_checkable
+class OwnStore(Protocol):
+    """What a backend can do besides if its lines lie on this machine: upkeep, never daily work.
+
+    A backend without it keeps what it was given for ever. Contract:
+    tests/contracts/test_memory_upkeep.py. Every method raises MemoryUnavailable.
+    """
+
+    async def namespaces(self) -> Collection[str]:
+        """All that have ever had a line and were not erased."""
+        ...
+
+    async def rewrite(self, namespace: str, change: Callable[[Line], Line]) -> int:
+        """Write `change(line)`, which says the same, in place of each line; return how many
+        differ. Stopped half-way, it may be done again. A line that cannot be parsed stays."""
+        ...
+
+    async def erase(self, namespace: str) -> int:
+        """Destroy the lines of a namespace; return how many there were. Idempotent."""
         ...
 
 

@@ -8,9 +8,10 @@ a turn tells a short list.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeAlias
 
 from memory import outbox
 from memory.backoff import Sleep, look_until
@@ -19,7 +20,13 @@ from memory.order import arranged
 from memory.outbox import Local
 from memory.port import Database, MemoryBackend, MemoryUnavailable
 
+Opened: TypeAlias = Callable[[Line], Line | None]
 MOST_ORDINALS = 1000  # nobody writes more lines in a turn; a damaged number must not cost memory
+
+
+def as_it_is(line: Line) -> Line:
+    """For a memory without seals."""
+    return line
 
 
 class Reach(StrEnum):
@@ -39,6 +46,7 @@ class Reading:
     gaps: tuple[Place, ...] = ()  # places that must hold a line and do not
     dropped: int = 0  # lines the backend admitted to hold back, in its last answer
     waiting: int = 0  # lines that only the outbox knows for sure
+    damaged: int = 0  # lines that are there and cannot be read any more, here or in the backend
 
     @property
     def complete(self) -> bool:
@@ -59,21 +67,22 @@ class _Gathered:
     found: list[Line] = field(default_factory=list)
     answered: bool = False
     dropped: int = 0
+    damaged: int = 0
 
     def gaps(self) -> frozenset[Place]:
         shown = {line.place for line in (*self.found, *self.local.own)}
         return (self.local.proven or _holes(self.found)) - shown
 
     def enough(self) -> bool:
-        if not self.answered or self.gaps():
-            return False
+        if not self.answered or len(self.gaps()) > self.damaged:
+            return False  # what is missing because it is damaged does not come with patience
         if self.local.proven:  # all that is known is here; what was dropped is not ours to miss
             return True
         return not self.dropped and (bool(self.found) or not self.expects_lines)
 
-    def reach(self) -> Reach:
+    def reach(self, damaged: int) -> Reach:
         if self.enough():
-            return Reach.COMPLETE if not self.local.unreadable else Reach.PARTIAL
+            return Reach.PARTIAL if damaged else Reach.COMPLETE
         return Reach.PARTIAL if self.found else Reach.UNREAD
 
 
@@ -83,8 +92,10 @@ class Reader:
         self._backend = backend
         self._sleep = sleep
 
-    async def read(self, namespace: str) -> Reading:
+    async def read(self, namespace: str, opened: Opened = as_it_is) -> Reading:
         """Backend and outbox together; up to 5.6 s when the backend seems to lie, else at once.
+
+        `opened` unseals a line; None: it is damaged. Looks are judged by the sealed lines.
 
         The outbox is read before the backend: a line moves from the one to the other, so in this
         order it cannot be missed by both.
@@ -99,7 +110,7 @@ class Reader:
                 lambda: self._look(namespace, gathered), _Gathered.enough, sleep=self._sleep
             )
             await self._learn(namespace, gathered)
-        return _reading(gathered)
+        return _reading(gathered, opened)
 
     async def _count(self, namespace: str) -> int | None:
         try:
@@ -114,6 +125,7 @@ class Reader:
             return gathered
         gathered.answered = True
         gathered.dropped = answer.dropped
+        gathered.damaged = answer.damaged
         gathered.found += answer.lines
         return gathered
 
@@ -140,11 +152,18 @@ def _holes(lines: Iterable[Line]) -> frozenset[Place]:
     )
 
 
-def _reading(gathered: _Gathered) -> Reading:
+def _reading(gathered: _Gathered, opened: Opened) -> Reading:
+    lines, closed = [], set()
+    for line in (*gathered.found, *gathered.local.own):
+        inside = opened(line)
+        lines.append(inside) if inside is not None else closed.add(line.id)
+    closed -= {line.id for line in lines}  # one good copy is enough
+    damaged = len(closed) + gathered.damaged + gathered.local.unreadable
     return Reading(
-        lines=arranged((*gathered.found, *gathered.local.own)),
-        reach=gathered.reach(),
+        lines=arranged(lines),
+        reach=gathered.reach(damaged),
         gaps=tuple(sorted(gathered.gaps())),
         dropped=gathered.dropped,
         waiting=len(gathered.local.own),
+        damaged=damaged,
     )

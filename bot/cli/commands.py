@@ -111,6 +111,22 @@ def drill(
     raise typer.Exit(code)
 
 
+memory = typer.Typer(help="The lines that are remembered.", no_args_is_help=True)
+app.add_typer(memory, name="memory")
+
+
+@memory.command()
+def move(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="As MEMORY_URL, or “database”.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="As MEMORY_URL, or “database”.")],
+) -> None:
+    """Copy all lines to another place and prove it. Begun again, it goes on where it was."""
+    settings = _settings()
+    from bot.cli import moving
+
+    raise typer.Exit(moving.run(settings, source, target))
+
+
 # A group's id is negative: it looks like an option and is none.
 @app.command(context_settings={"ignore_unknown_options": True})
 def timeline(

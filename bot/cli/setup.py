@@ -67,6 +67,10 @@ def run(
         return 1
     env_file.write(path, env_file.changed(text, answers))
     terminal.say(f"\n{path} is written; only your account can read it.")
+    terminal.say(
+        "Keep a copy of it somewhere safe, away from the database: without its MEMORY_SECRET"
+        " nothing that the bot remembers can be read again."
+    )
     _warn_of_environment(terminal, answers)
     _show_way_on(terminal, read(path)[0], bot.name, starts_bot=starts_bot)
     return 0

@@ -122,6 +122,7 @@ class Question:
     context_from: int = 0  # only messages with a higher version are shown
     memory: tuple[MemoryLine, ...] = ()  # the best first
     tasks: tuple[OpenTask, ...] = ()
+    remembers: bool = True  # False: a temporary chat, of which nothing is kept
     budget: Budget = Budget()
 
 
@@ -143,6 +144,7 @@ class Context:
     now: datetime  # in the user's zone
     language: str
     turn: str  # all messages of the turn as one
+    remembers: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +182,7 @@ def compile_context(question: Question, budget: Budget | None = None) -> Context
         now=datetime.fromtimestamp(question.now, question.zone),
         language=question.language[:16],
         turn=turn,
+        remembers=question.remembers,
     )
 
 

@@ -58,6 +58,17 @@ class Notice(StrEnum):
     TASK_DONE = "task_done"  # {task}
     NO_SUCH_TASK = "no_such_task"  # {task}
     REMEMBERED = "remembered"  # {text}
+    MEMORY_STATUS = "memory_status"  # {count} {waiting} {since} {damaged} {temporary}
+    EXPORTED = "exported"  # {count} lines follow as two files
+    EXPORTED_PARTLY = "exported_partly"  # the same; {count}, but not all could be read
+    EXPORT_TOO_LARGE = "export_too_large"  # the host has to do it
+    TEMPORARY_ON = "temporary_on"
+    TEMPORARY_OFF = "temporary_off"
+    TEMPORARY_KEEPS_NOTHING = "temporary_keeps_nothing"  # /remember and /done while it is on
+    FORGET_ASK = "forget_ask"  # what is destroyed; *Destroy everything* / *Keep everything* {token}
+    FORGET_UNDER_WAY = "forget_under_way"
+    FORGET_KEPT = "forget_kept"
+    FORGOTTEN = "forgotten"  # the receipt: {messages} {count} {left}: "0", a number or "?"
     # to operators
     OP_REQUESTED = "op_requested"  # TAKE; {conversation} {name} asks for a person
     OP_REMINDER = "op_reminder"  # TAKE; {conversation} {name} has waited {minutes} minutes

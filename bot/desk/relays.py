@@ -152,8 +152,10 @@ def _joins_album(
         outbox.put(sql, _with(outgoing, id, what), at, wait_seconds=ALBUM_SECONDS)
         return True
     status, text = known
+    if status is not Status.PENDING:
+        return False
     so_far = payload.read(text)
-    if status is not Status.PENDING or not isinstance(so_far, Album):
+    if not isinstance(so_far, Album):
         return False
     if message.message_id in so_far.message_ids:
         return True

@@ -21,11 +21,13 @@ from bot.lab.botapi import LAB_TOKEN, Press, Seen, Telegram, serve_telegram
 from bot.lab.model import PracticeModel
 from bot.lab.process import BotProcess
 from bot.lab.serve import serve
+from bot.lab.unsealing import unsealed_lines
 from bot.settings import Settings
-from bot.store import conversations, journal
+from bot.store import conversations, journal, meta
 from bot.store.journal import Entry
 from bot.store.port import Database, Sql
 from bot.store.url import open_database
+from memory.line import Line
 
 T = TypeVar("T")
 OWNER = 1000
@@ -151,6 +153,15 @@ class Stage:
     async def rows(self, query: str, **values: str | int | float) -> list[tuple[Any, ...]]:
         """Look into the database."""
         return [tuple(row) for row in await self._read(lambda sql: sql.rows(query, values))]
+
+    async def lines(self) -> list[Line]:
+        """Every line of memory of every chat, in the database or on its way there, unsealed."""
+        given = self.settings.memory_secret.get_secret_value()
+
+        def unsealed(sql: Sql) -> list[Line]:
+            return unsealed_lines(sql, given or meta.kept_memory_secret(sql))
+
+        return await self._read(unsealed)
 
     async def conversation(self, chat_id: int = USER) -> Conversation:
         known = await self._read(

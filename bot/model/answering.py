@@ -27,7 +27,7 @@ from bot.errors import ModelFailed, ModelFailure
 from bot.model.port import ChatMessage, ChatModel, Completion, ToolCall, ToolSpec, Usage
 from bot.model.prompts import messages, system_text, without_notes
 from bot.model.toolbox import Outcome, ProposedLine, Recall, Toolbox, ToolResult
-from bot.model.tools import TOOLS
+from bot.model.tools import TOOLS, TOOLS_OF_A_TEMPORARY_CHAT
 
 log = structlog.get_logger(__name__)
 
@@ -79,7 +79,9 @@ class _Turn:
         """None when the answer to a call could not be sent back any more."""
         last = self.calls >= MAX_CALLS - 1
         crowded = self.messages_left < MESSAGES_OF_AN_EXCHANGE
-        return () if last or crowded or self.without_tools else TOOLS
+        if last or crowded or self.without_tools:
+            return ()
+        return TOOLS if self.question.remembers else TOOLS_OF_A_TEMPORARY_CHAT
 
 
 class Answerer:

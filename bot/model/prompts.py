@@ -93,6 +93,8 @@ def _notes(context: Context) -> Iterator[str]:
     yield f"Now: {context.now:%A %Y-%m-%d %H:%M}, time zone {zone} ({context.now:UTC%z})."
     if context.language:
         yield f"The user's Telegram is set to the language: {one_line(context.language)}."
+    if not context.remembers:
+        yield "This is a temporary chat: nothing of it is kept, and nothing can be noted."
     yield from (f"Before this, {stretch}." for stretch in context.stretches)
     if context.memory:
         yield "From memory, each as [line id, date written] text:"

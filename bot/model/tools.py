@@ -122,6 +122,9 @@ TOOLS: tuple[ToolSpec, ...] = tuple(
     for name, (description, parameters) in _TABLE.items()
 )
 
+_KEEPING = ("remember", "add_task", "complete_task")
+TOOLS_OF_A_TEMPORARY_CHAT = tuple(tool for tool in TOOLS if tool.name not in _KEEPING)
+
 
 def parse_call(call: ToolCall) -> Request | Malformed:
     """Read a call strictly: no other tool, no missing, extra or wrongly typed argument."""

@@ -53,6 +53,7 @@ EDIT = """
 UPDATE messages SET text = :text, kind = :kind, entities = :entities
 WHERE author <> 'ai' AND chat_id = :chat_id AND message_id = :message_id
  AND (text <> :text OR entities <> :entities)
+ AND kind <> 'forgotten'
 RETURNING conversation_id, version
 """
 COVER = """

@@ -14,6 +14,7 @@ ON CONFLICT (key) DO UPDATE SET value = excluded.value
 SET_ONCE = """
 INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO NOTHING
 """
+DROP = "DELETE FROM meta WHERE key = :key"
 
 
 def owner_id(sql: Sql) -> int:
@@ -26,11 +27,17 @@ def set_owner(sql: Sql, user_id: int) -> None:
     sql.run(SET, {"key": OWNER, "value": str(user_id)})
 
 
-def memory_secret(sql: Sql, configured: str) -> bytes:
-    """The host's MEMORY_SECRET; without one, a secret made once and kept here."""
-    if configured:
-        return configured.encode()
-    sql.run(SET_ONCE, {"key": MEMORY_SECRET, "value": secrets.token_hex(32)})
+def kept_memory_secret(sql: Sql) -> str:
+    """The secret that was made here because the host gave none; "" if there is none."""
     row = sql.row(GET, {"key": MEMORY_SECRET})
-    assert row is not None
-    return str(row[0]).encode()
+    return str(row[0]) if row else ""
+
+
+def make_memory_secret(sql: Sql) -> str:
+    """Make one and keep it here, unless another process was quicker."""
+    sql.run(SET_ONCE, {"key": MEMORY_SECRET, "value": secrets.token_hex(32)})
+    return kept_memory_secret(sql)
+
+
+def drop_memory_secret(sql: Sql) -> None:
+    sql.run(DROP, {"key": MEMORY_SECRET})

@@ -51,6 +51,11 @@ class Database(Protocol):
         """Run a `work` that only reads, beside the writer."""
         ...
 
+    async def scrub(self) -> bool:
+        """Leave no trace of what was deleted, as far as the database can. False: somebody who
+        reads was in the way; again later. See docs/forgetting.md for what PostgreSQL keeps."""
+        ...
+
     async def close(self) -> None:
         """Finish what was started, then close. Idempotent."""
         ...

@@ -49,6 +49,19 @@ _SESSION = """
 SELECT set_config('lock_timeout', '10s', false),
        set_config('idle_in_transaction_session_timeout', '60s', false)
 """
+HOLDS_WORDS = (
+    "messages",
+    "drafts",
+    "effects",
+    "outbox",
+    "inbox",
+    "conversations",
+    "suggestions",
+    "translations",
+    "memory_outbox",
+    "memory_lines",
+    "memory_keys",
+)
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -86,6 +99,13 @@ class PostgresDatabase:
 
     async def read(self, work: Callable[[Sql], T]) -> T:
         return await self._submit(self._readers, partial(self._read, work))
+
+    async def scrub(self) -> bool:
+        """Old versions of rows are let go of now and not when autovacuum comes by. Their bytes stay
+        until the pages are used again, in the log of the server until it is recycled, and in
+        backups; only the host can do more (VACUUM FULL)."""
+        await self._submit(self._writers, self._vacuum)
+        return True
 
     async def close(self) -> None:
         if self._closing is None:
@@ -150,6 +170,10 @@ class PostgresDatabase:
             return carry_out(work, Handle(execute, row_lock=None))
         finally:
             _roll_back(connection)
+
+    def _vacuum(self, connection: Connection) -> None:
+        for table in HOLDS_WORDS:
+            self._execute(connection, f"VACUUM {table}")
 
     def _commit(self, connection: Connection) -> None:
         try:

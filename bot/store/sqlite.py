@@ -31,6 +31,8 @@ log = structlog.get_logger(__name__)
 
 BUSY_SECONDS = 10.0
 GROUP_LIMIT = 256  # units a commit; bounds how long the first of them waits for the last
+SCRUB_BUSY_MS = 500  # a scrub holds up whoever writes, so it rather comes again
+VACUUM_BYTES = 256 * 1024 * 1024  # a larger file would be held up for seconds
 _OPEN_DELAY = 0.05
 _WAL_BYTES = 32 * 1024 * 1024  # a log that grew larger is cut back to this
 
@@ -59,9 +61,15 @@ class SqliteDatabase:
     """Contract: tests/contracts/test_database.py."""
 
     def __init__(
-        self, path: Path, *, writer: aiosqlite.Connection, reader: aiosqlite.Connection
+        self,
+        path: Path,
+        *,
+        writer: aiosqlite.Connection,
+        reader: aiosqlite.Connection,
+        busy_seconds: float = BUSY_SECONDS,
     ) -> None:
         self._path = path
+        self._busy_seconds = busy_seconds
         self._writer = writer
         self._reader = reader
         self._identity = _identity(path)
@@ -84,7 +92,7 @@ class SqliteDatabase:
         except sqlite3.Error as error:
             sentence = str(translate(error, path))
             raise Misconfigured(sentence, setting="DATABASE_URL") from error
-        return cls(path, writer=writer, reader=reader)
+        return cls(path, writer=writer, reader=reader, busy_seconds=busy_seconds)
 
     async def transact(self, work: Callable[[Sql], T]) -> T:
         self._refuse_if_closed()
@@ -97,6 +105,13 @@ class SqliteDatabase:
     async def read(self, work: Callable[[Sql], T]) -> T:
         self._refuse_if_closed()
         return await _on_thread(self._reader, partial(self._read, work))
+
+    async def scrub(self) -> bool:
+        """Deleted text is overwritten as it is deleted (secure_delete); what is left of it in the
+        log goes by a checkpoint. A file that is small enough is written anew as well, because a
+        page that was rearranged may keep what once stood on it."""
+        self._refuse_if_closed()
+        return await _on_thread(self._writer, self._scrub)
 
     async def close(self) -> None:
         if self._closing is None:
@@ -199,6 +214,21 @@ class SqliteDatabase:
             return rows, max(cursor.rowcount, 0)
         except sqlite3.Error as error:
             raise translate(error, self._path, reading=reading) from error
+
+    def _scrub(self, connection: sqlite3.Connection) -> bool:
+        execute = partial(self._execute, connection)
+        execute(f"PRAGMA busy_timeout = {SCRUB_BUSY_MS}")
+        try:
+            if self._path.stat().st_size <= VACUUM_BYTES:
+                execute("VACUUM")
+            rows, _ = execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            return bool(rows[0][0] == 0)
+        except Busy:
+            return False
+        except OSError as error:
+            raise StoreUnavailable(f"{self._path} cannot be read ({error.strerror}).") from error
+        finally:
+            execute(f"PRAGMA busy_timeout = {round(self._busy_seconds * 1000)}")
 
     def _refuse_if_moved(self) -> None:
         """SQLite would go on writing into the deleted file, and all of it would be lost."""
@@ -314,6 +344,7 @@ def _ready_to_write(connection: sqlite3.Connection) -> None:
         )
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
     connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
     connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     connection.execute("BEGIN IMMEDIATE")  # proves that the file can be written

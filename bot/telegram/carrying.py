@@ -15,7 +15,7 @@ from bot.store.outbox import Claimed
 from bot.store.port import Database, Sql
 from bot.store.topics import Topic
 from bot.telegram import payload, untrusted
-from bot.telegram.payload import Album, CopyOf, EditOf, Pin, React, SendPart
+from bot.telegram.payload import Album, CopyOf, Document, EditOf, Pin, React, SendPart
 from bot.telegram.port import EditOutcome, Manner, Messenger, Relay
 
 MOST_OPENINGS = 6  # of topics for one message; then it goes to the General topic
@@ -111,6 +111,9 @@ class Carrier:
             case Album(from_chat_id, message_ids, silent):
                 manner = await self._manner(chat_id, topic, None, silent=silent)
                 return await self._relay.copy_album(chat_id, from_chat_id, message_ids, manner)
+            case Document(name, content):
+                data = content.encode("utf-8", "backslashreplace")
+                return (await self._messenger.send_document(chat_id, name, data),)
             case EditOf():
                 await self._edit(chat_id, what)
             case React(to, emoji):

@@ -65,12 +65,28 @@ class Pin:
     message_id: int
 
 
-Payload: TypeAlias = SendPart | CopyOf | Album | EditOf | React | Pin
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text file. Once it has arrived, its content is taken out of the row; see `emptied`."""
+
+    name: str
+    content: str
+
+
+Payload: TypeAlias = SendPart | CopyOf | Album | EditOf | React | Pin | Document
 REPEATABLE = (EditOf, React, Pin)  # doing it twice is the same as once
 
 
 def write(payload: Payload) -> str:
-    return json.dumps(_record(payload), ensure_ascii=False, separators=(",", ":"))
+    # A file may hold lone surrogates, which no database takes; escaped they are plain ASCII.
+    ascii_only = isinstance(payload, Document)
+    return json.dumps(_record(payload), ensure_ascii=ascii_only, separators=(",", ":"))
+
+
+def emptied(text: str) -> str:
+    """What is left of a payload that arrived: a file is not kept a second time."""
+    what = read(text)
+    return write(Document(what.name, "")) if isinstance(what, Document) else text
 
 
 def read(text: str) -> Payload:
@@ -98,6 +114,8 @@ def _record(payload: Payload) -> dict[str, Any]:
             return {"react": to, "emoji": emoji}
         case Pin(message_id):
             return {"pin": message_id}
+        case Document(name, content):
+            return {"document": [name, content]}
 
 
 def _part(part: Part) -> dict[str, Any]:
@@ -124,6 +142,9 @@ def _read(record: dict[str, Any], text: str) -> Payload:
         return React(MessageRef(*record["react"]), record["emoji"])
     if "pin" in record:
         return Pin(record["pin"])
+    if "document" in record:
+        name, content = record["document"]
+        return Document(name, content)
     stands_for, card = _ref(record.get("stands_for")), int(record.get("card", 0))
     return SendPart(part_from_json(text), answers, silent, stands_for, card)
 

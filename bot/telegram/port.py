@@ -72,6 +72,10 @@ class Messenger(Protocol):
         """Remove our message. False if it was not there or is too old."""
         ...
 
+    async def send_document(self, chat_id: int, name: str, content: bytes) -> int:
+        """Send a file of at most 50 MB and return the message_id."""
+        ...
+
     async def copy(
         self, chat_id: int, from_chat_id: int, message_id: int, manner: Manner = PLAINLY
     ) -> int:

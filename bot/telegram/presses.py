@@ -56,6 +56,20 @@ class Missing:
     turn_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """*Destroy everything*; the token is of the question that it answers."""
+
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """*Keep everything*"""
+
+    token: str
+
+
 class DeskAction(StrEnum):
     """The buttons at the operators' desk. Their data is `v1:desk:<action>:<conversation>`."""
 
@@ -81,10 +95,13 @@ class DeskPress:
     conversation: str
 
 
-Press: TypeAlias = Start | Human | Cancel | Unrequest | Claim | Arrived | Missing | DeskPress
+Press: TypeAlias = (
+    Start | Human | Cancel | Unrequest | Claim | Arrived | Missing | DeskPress | Forget | Keep
+)
 
 CONVERSATION = r"(?:[A-Za-z0-9][A-Za-z0-9:._#-]{0,53}|-[0-9]{1,20})"
 TURN = r"turn:msg-(?:0|[1-9][0-9]{0,17})"
+QUESTION = r"[A-Za-z0-9_-]{16}"
 GRAMMAR = re.compile(
     r"v1:(?:"
     r"(?P<start>start)"
@@ -95,6 +112,8 @@ GRAMMAR = re.compile(
     rf"|desk:(?P<desk>(?:{'|'.join(DeskAction)}):{CONVERSATION})"
     rf"|arrived:(?P<arrived>{TURN})"
     rf"|missing:(?P<missing>{TURN})"
+    rf"|forget:(?P<forget>{QUESTION})"
+    rf"|keep:(?P<keep>{QUESTION})"
     r")",
     re.ASCII,
 )
@@ -122,6 +141,10 @@ def parse_press(data: str) -> Press | None:
             return Arrived(value)
         case "missing":
             return Missing(value)
+        case "forget":
+            return Forget(value)
+        case "keep":
+            return Keep(value)
     return Cancel(value)
 
 
@@ -156,5 +179,9 @@ def _write(press: Press) -> str:
             return f"v1:arrived:{turn_id}"
         case Missing(turn_id):
             return f"v1:missing:{turn_id}"
+        case Forget(token):
+            return f"v1:forget:{token}"
+        case Keep(token):
+            return f"v1:keep:{token}"
         case _:
             assert_never(press)

@@ -195,6 +195,11 @@ class TelegramMessenger:
         )
         return sent.message_id
 
+    async def send_document(self, chat_id: int, name: str, content: bytes) -> int:
+        file = telegram.InputFile(content, filename=name)
+        sent = await asked(self._bot.send_document(chat_id, file))
+        return sent.message_id
+
     async def edit(self, chat_id: int, message_id: int, part: Part) -> EditOutcome:
         return await _edited(
             self._bot.edit_message_text(

@@ -26,6 +26,8 @@ UNREQUEST = N_("Cancel the request")
 TAKE = N_("Take")
 ARRIVED = N_("It arrived")
 MISSING = N_("It did not")
+DESTROY = N_("Destroy everything")
+KEEP = N_("Keep everything")
 
 # Added where a place in the queue is known
 FIRST_IN_QUEUE = N_("You are first in the queue.")
@@ -120,7 +122,9 @@ NOTICES: Mapping[Notice, str] = {
         " choose between the AI assistant and a person\n/human – talk to a person\n/stop_ai – turn"
         " the assistant off\n/cancel – stop the answer I am working on\n/new – start a new"
         " topic\n/remember – keep a note, as in: /remember I am vegetarian\n/memory – what I"
-        " remember\n/tasks – your open tasks\n/done – tick a task off\n/privacy – what happens to"
+        " remember\n/tasks – your open tasks\n/done – tick a task"
+        " off\n/export – my memory of you as a file\n/temporary – chat without leaving a line in my"
+        " memory\n/forget_me – destroy everything about you\n/privacy – what happens to"
         " your messages\n/end – close the conversation"
     ),
     Notice.PRIVACY: N_(
@@ -128,7 +132,8 @@ NOTICES: Mapping[Notice, str] = {
         " assistant sees nothing until you start it. Then your messages go to the language model"
         " that the host has chosen, so that it can answer.\n\nWhat you and a person write to each"
         " other is not shown to the assistant.\n\n/stop_ai turns the assistant off; /new keeps what"
-        " was said before from it; /memory shows what it remembers."
+        " was said before from it; /memory shows what it remembers, /export gives you all of it,"
+        " and /forget_me destroys it."
     ),
     Notice.OWNER_LEARNT: N_(
         "Welcome! This bot is yours now: you are its owner. Write something to try it; /help shows"
@@ -144,6 +149,45 @@ NOTICES: Mapping[Notice, str] = {
     Notice.TASK_DONE: N_("Done: {task}"),
     Notice.NO_SUCH_TASK: N_("I find no open task “{task}”. /tasks shows them all."),
     Notice.REMEMBERED: N_("I will remember: {text}"),
+    Notice.MEMORY_STATUS: N_("Lines that I keep about you: {count}."),
+    Notice.EXPORTED: N_(
+        "Here is everything that I remember, as two files with the same content: one for programs"
+        " and one for reading. Lines: {count}."
+    ),
+    Notice.EXPORTED_PARTLY: N_(
+        "Here is what I can read of my memory at the moment; some of it is missing. Please try"
+        " again later. Lines: {count}."
+    ),
+    Notice.EXPORT_TOO_LARGE: N_(
+        "My memory of you has grown too large for a file in Telegram. Whoever runs this bot can"
+        " export it for you with `dabir memory export`."
+    ),
+    Notice.TEMPORARY_ON: N_(
+        "🕶 Temporary chat: from now on nothing that you or I write becomes part of my memory.\n"
+        "/temporary or /end ends it, and what was said in it is taken off the record."
+    ),
+    Notice.TEMPORARY_OFF: N_(
+        "The temporary chat is over. Nothing of it was kept. From now on I remember again."
+    ),
+    Notice.TEMPORARY_KEEPS_NOTHING: N_(
+        "🕶 This is a temporary chat, so I keep nothing. /temporary ends it; then I can note that."
+    ),
+    Notice.FORGET_ASK: N_(
+        "This destroys everything that this bot keeps about you: what I remember, your tasks and"
+        " reminders, all our messages on record, and drafts. The key of your memory is destroyed"
+        " as well, so that no backup or outside store of it can be read any more. A conversation"
+        " under way ends.\n\nIt cannot be undone. /export gives you a copy first. Messages in this"
+        " Telegram chat stay until you delete them yourself.\n\nThe buttons work for 10 minutes."
+    ),
+    Notice.FORGET_UNDER_WAY: N_(
+        "I am destroying everything already. You get a receipt here as soon as it is done."
+    ),
+    Notice.FORGET_KEPT: N_("Everything stays as it is."),
+    Notice.FORGOTTEN: N_(
+        "It is done. Destroyed: the key of your memory with all its lines ({count}), your tasks and"
+        " reminders, the text of our messages ({messages}), and drafts and whatever was made from"
+        " them."
+    ),
     Notice.OP_REQUESTED: N_("{name} asks for a person.\nConversation {conversation}"),
     Notice.OP_REMINDER: N_(
         "{name} has waited for a person for {minutes} min.\nConversation {conversation}"
@@ -190,6 +234,22 @@ NOTICES: Mapping[Notice, str] = {
     Notice.OP_QUEUE_EMPTY: N_("Nobody is waiting for a person."),
     Notice.OP_ONLY: N_("This command is for operators only. /help shows yours."),
 }
+
+MEMORY_WAITING = N_("On their way to the store, the oldest since {since}: {waiting}.")
+MEMORY_DAMAGED = N_("Damaged, so that they cannot be read: {damaged}. Please tell the host.")
+MEMORY_NOT_ALL_READ = N_("Not all could be read at the moment.")
+MEMORY_TEMPORARY = N_("🕶 This is a temporary chat: nothing of it is kept.")
+# What a store still holds after /forget_me
+NOTHING_LEFT = N_("Nothing of it is left in the store.")
+LINES_LEFT = N_("An outside store keeps {left} lines as bytes that nobody can read any more.")
+SOME_LEFT = N_(
+    "An outside store may keep lines as bytes that nobody can read any more; it does not say how"
+    " many."
+)
+FORGOTTEN_END = N_(
+    "If you write again, we start anew, and I know nothing of before. Messages in this Telegram"
+    " chat are yours to delete."
+)
 
 # What the user reads when the model gave no answer; none of them can mend it but by waiting,
 # asking otherwise or talking to a person.
@@ -381,6 +441,9 @@ COMMANDS: Mapping[str, str] = {
     "tasks": N_("your open tasks"),
     "done": N_("tick a task off"),
     "remember": N_("keep a note"),
+    "export": N_("my memory of you as a file"),
+    "temporary": N_("chat without leaving a line in my memory"),
+    "forget_me": N_("destroy everything about you"),
 }
 OWNER_COMMANDS: Mapping[str, str] = {
     "queue": N_("who is waiting for a person"),

@@ -27,7 +27,7 @@ from bot.store.outbox import Author, Claimed, Outgoing, Status
 from bot.store.port import Database, Sql
 from bot.telegram import payload
 from bot.telegram.characters import units
-from bot.telegram.payload import Album, CopyOf, EditOf, Pin, React, SendPart
+from bot.telegram.payload import Album, CopyOf, Document, EditOf, Pin, React, SendPart
 from bot.telegram.port import Part
 
 log = structlog.get_logger(__name__)
@@ -58,7 +58,8 @@ class Settling:
         first = ids[0] if ids else 0
 
         def settle(sql: Sql, aftermath: Aftermath) -> None:
-            if outbox.settle(sql, claimed, Status.SENT, at, message_id=first):
+            left = payload.emptied(claimed.outgoing.payload)
+            if outbox.settle(sql, claimed, Status.SENT, at, message_id=first, payload=left):
                 for each in ids[1:]:
                     outbox.know_id(sql, claimed.outgoing.chat_id, each)
                 self._note_copies(sql, claimed, ids, aftermath)
@@ -375,7 +376,7 @@ def _source(what: payload.Payload) -> MessageRef | None:
             return of
         case React(to):
             return to
-        case Pin():
+        case Pin() | Document():
             return None
 
 

@@ -20,7 +20,9 @@ from bot.telegram.presses import (
     Arrived,
     Cancel,
     Claim,
+    Forget,
     Human,
+    Keep,
     Missing,
     Press,
     Start,
@@ -153,7 +155,30 @@ def _sentences(notice: Notice, values: Values) -> list[str]:
         case Notice.NO_ANSWER | Notice.NO_ANSWER_HANDOFF:
             # The same words first: why there is no answer is not the user's to know.
             return [sentences.NO_ANSWER, sentences.NOTICES[notice], *_place(notice, values)]
+        case Notice.MEMORY_STATUS:
+            return [sentences.NOTICES[notice], *_about_memory(values)]
+        case Notice.FORGOTTEN:
+            return [sentences.NOTICES[notice], _left(values), sentences.FORGOTTEN_END]
     return [sentences.NOTICES[notice], *_place(notice, values)]
+
+
+def _about_memory(values: Values) -> list[str]:
+    told = {
+        "waiting": sentences.MEMORY_WAITING,
+        "damaged": sentences.MEMORY_DAMAGED,
+        "unread": sentences.MEMORY_NOT_ALL_READ,
+        "temporary": sentences.MEMORY_TEMPORARY,
+    }
+    return [sentence for name, sentence in told.items() if values.get(name, "0") not in ("0", "")]
+
+
+def _left(values: Values) -> str:
+    match values.get("left", "?"):
+        case "0":
+            return sentences.NOTHING_LEFT
+        case "?":
+            return sentences.SOME_LEFT
+    return sentences.LINES_LEFT
 
 
 def _by_failure(texts: Mapping[ModelFailure, str], values: Values) -> str | None:
@@ -209,6 +234,8 @@ def _buttons(notice: Notice, values: Values) -> tuple[tuple[tuple[str, Press], .
     if notice is Notice.DID_IT_ARRIVE and turn_id:
         arrived, missing = Arrived(turn_id), Missing(turn_id)
         return (((sentences.ARRIVED, arrived), (sentences.MISSING, missing)),)
+    if notice is Notice.FORGET_ASK and (token := values.get("token", "")):
+        return (((sentences.DESTROY, Forget(token)),), ((sentences.KEEP, Keep(token)),))
     if notice in OFFERS_TAKE and has_visible(values.get("conversation", "")):
         return (((sentences.TAKE, Claim(values["conversation"])),),)
     return ()

@@ -1,25 +1,25 @@
 """Lines in plain text files, one a namespace: `grep '#task' *.txt` works, and so does reading them.
 
-Rule 1: a file only grows. Nothing in this file shortens, rewrites or removes one.
+Rule 1: a file only grows. Nothing in this file shortens, rewrites or removes one; what seals up
+        and forgets is in line_file.py.
 Rule 2: a line counts once its newline is there. Bytes after the last newline are a write that is
         under way or died; whoever holds the lock and finds some ends them with CAN (U+0018) and a
         newline, so that they are never read as a line and never glued to the next one.
-Rule 3: writers take a lock on the file, so that two processes may append.
+Rule 3: writers take a lock on the file, so that two processes may append. Whoever gets the lock of
+        a file that was replaced meanwhile starts again with the new one.
 """
 
 import asyncio
-import fcntl
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from memory.line import Line, LineError, format_line, parse_line
+from memory.backends import line_file
+from memory.line import Line, LineError, format_line
 from memory.namespace import checked_namespace
 from memory.port import Address, Entry, MemoryUnavailable, ReadResult
-
-CANCELLED = b"\x18"  # no written line holds it, so no line ends with it
 
 
 class FileBackend:
@@ -48,6 +48,21 @@ class FileBackend:
     async def close(self) -> None:
         """No file stays open between calls."""
 
+    async def rewrite(self, namespace: str, change: Callable[[Line], Line]) -> int:
+        """The file is replaced at once, so a namespace is rewritten or it is not."""
+        return await asyncio.to_thread(self._rewrite, namespace, change)
+
+    async def erase(self, namespace: str) -> int:
+        return await asyncio.to_thread(self._erase, namespace)
+
+    def _rewrite(self, namespace: str, change: Callable[[Line], Line]) -> int:
+        with _disk_errors():
+            return line_file.rewrite(self._path(namespace), change)
+
+    def _erase(self, namespace: str) -> int:
+        with _disk_errors():
+            return line_file.erase(self._path(namespace))
+
     def _path(self, namespace: str) -> Path:
         return self._directory / f"{checked_namespace(namespace)}.txt"
 
@@ -72,10 +87,10 @@ class FileBackend:
         lines, dropped = [], 0
         for written in self._whole_lines(namespace):
             try:
-                lines.append(_parse(written))
+                lines.append(line_file.parsed(written))
             except LineError:
                 dropped += 1
-        return ReadResult(tuple(lines), dropped)
+        return ReadResult(tuple(lines), dropped, damaged=dropped)
 
     def _count(self, namespace: str) -> int:
         return len(self._whole_lines(namespace))
@@ -84,7 +99,7 @@ class FileBackend:
         path = self._path(namespace)
         with _disk_errors():
             try:
-                return _whole_lines(path.read_bytes())
+                return line_file.whole_lines(path.read_bytes())
             except FileNotFoundError:
                 return []
 
@@ -107,54 +122,23 @@ def _by_namespace(entries: Iterable[Entry]) -> dict[str, list[Line]]:
 
 def _append(path: Path, lines: Iterable[Line]) -> None:
     new = not path.exists()
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)  # closing the file lets go of it
-        with open(descriptor, "rb", closefd=False) as file:
-            content = file.read()
-        addition = _missing(content, lines)
+    with line_file.locked(path, os.O_CREAT | os.O_APPEND) as descriptor:
+        addition = _missing(line_file.content_of(descriptor), lines)
         if addition:
-            _write_all(descriptor, addition)
+            line_file.write_all(descriptor, addition)
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
     if new:
-        _sync_directory(path.parent)
+        line_file.sync_directory(path.parent)
 
 
 def _missing(content: bytes, lines: Iterable[Line]) -> bytes:
     """What has to be appended: the end of a torn line, then the lines that are not there yet."""
     wanted = {line.id: line for line in reversed(list(lines))}  # the first content of an id stays
-    there = _ids_among(_whole_lines(content), wanted.keys())
+    there = _ids_among(line_file.whole_lines(content), wanted.keys())
     written = [format_line(line) for line in reversed(wanted.values()) if line.id not in there]
     torn = bool(content) and not content.endswith(b"\n")
-    mend = CANCELLED + b"\n" if torn else b""
+    mend = line_file.CANCELLED + b"\n" if torn else b""
     return mend + b"".join(text.encode() + b"\n" for text in written)
-
-
-def _write_all(descriptor: int, addition: bytes) -> None:
-    while addition:
-        addition = addition[os.write(descriptor, addition) :]
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _whole_lines(content: bytes) -> list[bytes]:
-    """Without the bytes after the last newline, and without torn lines that were mended."""
-    return [line for line in content.split(b"\n")[:-1] if not line.endswith(CANCELLED)]
-
-
-def _parse(written: bytes) -> Line:
-    try:
-        return parse_line(written.decode())
-    except UnicodeDecodeError as error:
-        raise LineError("line", "is not UTF-8") from error
 
 
 def _ids_among(written: Iterable[bytes], wanted: "Iterable[str]") -> set[str]:
@@ -165,7 +149,7 @@ def _ids_among(written: Iterable[bytes], wanted: "Iterable[str]") -> set[str]:
         fields = line.split(b" ", 5)
         if len(fields) == 6 and fields[4].removeprefix(b"id=") in needles:
             try:
-                found.add(_parse(line).id)
+                found.add(line_file.parsed(line).id)
             except LineError:
                 continue
     return found

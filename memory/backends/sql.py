@@ -1,13 +1,16 @@
 """Lines in a SQL database: the default, in the bot's own. Same text for SQLite and PostgreSQL.
 
-A row is written once. Nothing in this file changes or removes one, and a test reads it to be sure.
+A row is written once. Nothing in this file changes or removes one, and a test reads it to be sure;
+what seals up and forgets is in sql_upkeep.py.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol, TypeVar
 
+from memory.backends import sql_upkeep
 from memory.batches import tuples
-from memory.line import LineError, format_line, parse_line
+from memory.line import Line, LineError, format_line, parse_line
 from memory.port import Address, Database, Entry, MemoryUnavailable, ReadResult, Row, Sql
 
 T = TypeVar("T")
@@ -18,7 +21,6 @@ ON CONFLICT (namespace, line_id) DO NOTHING
 """
 SHOWN = "SELECT namespace, line FROM memory_lines WHERE (namespace, line_id) IN (VALUES {rows})"
 LINES = "SELECT line FROM memory_lines WHERE namespace = :namespace"
-NAMESPACES = "SELECT DISTINCT namespace FROM memory_lines"
 COUNT = "SELECT COUNT(*) FROM memory_lines WHERE namespace = :namespace"
 
 
@@ -68,14 +70,25 @@ class SqlBackend:
 
         return await self._ask(self._database.read, counted)
 
-    async def namespaces(self) -> frozenset[str]:
-        def listed(sql: Sql) -> frozenset[str]:
-            return frozenset(row[0] for row in sql.rows(NAMESPACES))
-
-        return await self._ask(self._database.read, listed)
-
     async def close(self) -> None:
         """The database is its owner's to close."""
+
+    async def namespaces(self) -> frozenset[str]:
+        return await self._ask(self._database.read, sql_upkeep.namespaces)
+
+    async def rewrite(self, namespace: str, change: Callable[[Line], Line]) -> int:
+        """Each batch is a transaction."""
+        changed, after = 0, ""
+        while True:
+            step = partial(sql_upkeep.rewrite, namespace, after, change)
+            done, last = await self._ask(self._database.transact, step)
+            changed += done
+            if last is None:
+                return changed
+            after = last
+
+    async def erase(self, namespace: str) -> int:
+        return await self._ask(self._database.transact, partial(sql_upkeep.erase, namespace))
 
     async def _ask(self, ask: _Ask, work: Callable[[Sql], T]) -> T:
         try:
@@ -92,4 +105,4 @@ def parsed(written: Sequence[str]) -> ReadResult:
             lines.append(parse_line(text))
         except LineError:
             dropped += 1
-    return ReadResult(tuple(lines), dropped)
+    return ReadResult(tuple(lines), dropped, damaged=dropped)

@@ -163,8 +163,10 @@ async def test_a_damaged_row_is_counted_as_dropped_and_proves_nothing() -> None:
 
 
 def test_i9_no_statement_of_the_package_changes_or_removes_a_line() -> None:
+    """Sealing up and forgetting excepted: their statements stand in a module of their own."""
     root = Path(inspect.getfile(memory)).parent
-    sources = [path.read_text() for path in root.rglob("*.py")] + [text for _, text in scripts()]
+    daily = [path for path in root.rglob("*.py") if path.name != "sql_upkeep.py"]
+    sources = [path.read_text() for path in daily] + [text for _, text in scripts()]
     statements = [s for source in sources for s in re.split(r'"""|"|;', source)]
     touching = [s for s in statements if re.search(r"\bmemory_lines\b", s)]
     assert any("INSERT INTO memory_lines" in s for s in touching)

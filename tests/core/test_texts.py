@@ -53,6 +53,12 @@ VALUES = {
     "usage": "/done <number>",
     "rule": "refunds",
     "reason": "it is too long",
+    "count": "12",
+    "messages": "34",
+    "left": "3",
+    "waiting": "4",
+    "damaged": "1",
+    "token": "abcdefghijklmnop",
 }
 
 
@@ -143,6 +149,10 @@ def test_the_buttons_are_those_that_the_notices_name() -> None:
         Notice.NO_ANSWER: [person],
         Notice.DELIVERY_FAILED: [person],
         Notice.HANDOFF_REQUESTED: unrequest,
+        Notice.FORGET_ASK: [
+            ("Destroy everything", "v1:forget:abcdefghijklmnop"),
+            ("Keep everything", "v1:keep:abcdefghijklmnop"),
+        ],
         Notice.HANDOFF_WAITING: unrequest,
         Notice.HUMAN_GONE: unrequest,
         Notice.NO_ANSWER_HANDOFF: unrequest,
@@ -204,6 +214,7 @@ def test_only_the_owner_reads_of_the_owners_commands() -> None:
 def test_the_menu_has_every_command(language: str) -> None:
     menu = dict(command_menu(language, owner=False))
     everything = "start help human stop_ai cancel new privacy end memory tasks done remember"
+    everything += " export temporary forget_me"
     assert list(menu) == everything.split()
     # https://core.telegram.org/bots/api#botcommand
     assert all(1 <= len(what) <= 256 for what in menu.values())

@@ -6,14 +6,15 @@ what a killed process left behind is left as it is.
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Protocol
 
 import psycopg
 
+from bot.lab.unsealing import unsealed_lines
 from bot.store.url import sqlite_path
-from memory.line import Kind, parse_line
+from memory.line import Kind
 
 OPEN = "('pending', 'sending', 'unknown')"
 RESTING = ("consent_required", "ai_ready", "handoff_pending", "human_active", "ended")
@@ -33,6 +34,21 @@ class Ledger(Protocol):
     def rows(self, text: str) -> Sequence[tuple[Any, ...]]:
         """Read in a transaction of its own."""
         ...
+
+
+class _Reading:
+    """A ledger as the vault wants it."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def run(self, text: str, values: Mapping[str, Any] = {}, /) -> int:
+        raise AssertionError("a ledger is only read")
+
+    def rows(self, text: str, values: Mapping[str, Any] = {}, /) -> Sequence[tuple[Any, ...]]:
+        for name, value in values.items():
+            text = text.replace(f":{name}", f"'{value}'")
+        return self._ledger.rows(text)
 
 
 class SqliteLedger:
@@ -163,11 +179,8 @@ def _leftover_rows(ledger: Ledger) -> Iterator[str]:
 
 def memory_complaints(ledger: Ledger) -> list[str]:
     """What was said in answered turns stands in memory exactly once (I9). Texts must be unique."""
-    written = [
-        *ledger.rows("SELECT namespace, line FROM memory_lines"),
-        *ledger.rows("SELECT namespace, line FROM memory_outbox"),
-    ]
-    lines = [parse_line(line) for _, line in written]
+    secret = ledger.rows("SELECT value FROM meta WHERE key = 'memory_secret'")[0][0]
+    lines = unsealed_lines(_Reading(ledger), secret)
     said = Counter(line.text for line in lines if line.kind is Kind.SAID)
     answered = ledger.rows(
         "SELECT text FROM messages WHERE author = 'ai'"

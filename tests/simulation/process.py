@@ -21,6 +21,7 @@ from bot.desk.cards import Cards
 from bot.desk.staffing import Desk
 from bot.errors import StoreUnavailable
 from bot.executor import Executor, TurnSettings
+from bot.forgetting import Forgetter
 from bot.inbound import Arrival, Inbound
 from bot.memory_commands import MemoryCommands
 from bot.model.answering import Answerer
@@ -172,13 +173,26 @@ class Process:
             monotonic=loop.time,
         )
         access = Access("public", desk, scribe, redeem=lambda code: False)
+        forgetter = Forgetter(
+            databases=[self._database],
+            coordinator=coordinator,
+            scribe=scribe,
+            remembering=remembering,
+            clock=self._clock,
+        )
         commands = Commands(
-            coordinator, scribe, access, human_lease_seconds=HUMAN_LEASE_SECONDS, zone=UTC
+            coordinator,
+            scribe,
+            access,
+            forgetter,
+            human_lease_seconds=HUMAN_LEASE_SECONDS,
+            zone=UTC,
         )
         self._inbound = Inbound(
             coordinator=coordinator,
             commands=commands,
             access=access,
+            forgetter=forgetter,
             messenger=messenger,
             clock=self._clock,
             bot_username="dabir",
@@ -197,8 +211,10 @@ class Process:
                 scribe=scribe,
                 remembering=remembering,
                 clock=self._clock,
+                zone=UTC,
             ),
             memory=memory,
+            forgetter=forgetter,
             lines=lines,
             cards=Cards(
                 database=self._database,

@@ -171,6 +171,9 @@ class SimulatedDatabase:
         self._store.request(self._machine, work, future, reads=True)
         return await future
 
+    async def scrub(self) -> bool:
+        return True
+
     async def close(self) -> None:
         pass
 

@@ -311,6 +311,9 @@ class SimulatedMessenger:
         copy = lambda: self._telegram.copy(self._machine, chat_id, from_chat_id, message_id)  # noqa: E731
         return await self._telegram.request(f"{self._machine.name} copies", chat_id, copy)
 
+    async def send_document(self, chat_id: int, name: str, content: bytes) -> int:
+        return await self.send(chat_id, Part(name))
+
     async def copy_album(
         self, chat_id: int, from_chat_id: int, message_ids: Sequence[int], manner: Manner = PLAINLY
     ) -> tuple[int, ...]:

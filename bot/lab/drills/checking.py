@@ -60,7 +60,7 @@ async def moderation_blocks(stage: DrillStage) -> None:
         await stage.covered(2)
         await stage.step("the next answer passes")
         happened = await stage.events()
-        remembered = await stage.rows("SELECT 1 FROM memory_lines WHERE line LIKE '%forbidden%'")
+        remembered = [line for line in await stage.lines() if "forbidden" in line.text]
         offers = [seen.keyboard for seen in stage.from_bot(USER) if NEUTRAL in seen.text]
     _check_unseen(stage, draft)
     stage.check("the log says: blocked", "DraftBlocked" in happened, happened)

@@ -34,10 +34,7 @@ async def third_message(stage: DrillStage) -> None:
         await stage.covered(3)
         await stage.step("the answer")
         replies = await stage.rows("SELECT id FROM outbox WHERE author = 'ai'")
-        kept = await stage.rows(
-            "SELECT 1 FROM memory_lines WHERE line LIKE '%Answer to two.%' UNION ALL"
-            " SELECT 1 FROM memory_outbox WHERE line LIKE '%Answer to two.%'"
-        )
+        kept = [line for line in await stage.lines() if "Answer to two." in line.text]
         covered = await stage.rows(
             "SELECT covered_by, turn_id FROM messages WHERE author = 'user' AND version > 0"
         )

@@ -5,14 +5,18 @@ Rule 2: a database that is not there yet, or is being made, reads as an empty on
 """
 
 import sqlite3
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bot.store.conversations import conversation_id
+from memory import keys
+from memory.keys import Vault, WrongSecret
 from memory.line import LineError, parse_line
-from memory.namespace import namespace_of
+from memory.port import Row
+from memory.seal import Seal
 
 Json = dict[str, Any]
 
@@ -44,6 +48,7 @@ class Records:
     version: int = 0  # grows when the bot has written
     _connection: sqlite3.Connection | None = None
     _data_version: int = field(default=-1)
+    _vault: Vault | None = None
 
     def look(self) -> int:
         """Find out whether the bot has written since the last look; return `version`."""
@@ -76,11 +81,14 @@ class Records:
 
     def memory(self, chat: int) -> list[Json]:
         """The lines of a chat, oldest first, each with how far it has got."""
-        wanted = {"namespace": namespace_of(self.memory_secret.encode(), str(chat))}
+        seal = self._seal(chat)
+        if seal is None:
+            return []
+        wanted = {"namespace": seal.namespace}
         waiting = {row["line_id"]: row for row in self._rows(WAITING, wanted)}
         lines = {row["line_id"]: (row["line"], VISIBLE) for row in self._rows(KEPT, wanted)}
         lines |= {line_id: (row["line"], row["state"]) for line_id, row in waiting.items()}
-        shown = [line for text, state in lines.values() if (line := _line(text, state))]
+        shown = [line for text, state in lines.values() if (line := _line(text, state, seal))]
         return sorted(shown, key=lambda line: (line["turn"], line["ordinal"]))[-MOST_LINES:]
 
     def close(self) -> None:
@@ -88,6 +96,24 @@ class Records:
             self._connection.close()
             self._connection = None
             self._data_version = -1
+
+    def rows(self, query: str, values: Mapping[str, Any] | None = None, /) -> list[Row]:
+        """For the vault, which asks for plain rows."""
+        return [tuple(row) for row in self._rows(query, dict(values or {}))]
+
+    def run(self, query: str, values: Mapping[str, Any] | None = None, /) -> int:
+        raise TypeError("nothing is written here")
+
+    def _seal(self, chat: int) -> Seal | None:
+        """The key of a chat's memory; None before its first line and after it was forgotten."""
+        try:
+            self._vault = self._vault or keys.unlock(self, self.memory_secret.encode())
+            if self._vault is None:
+                return None
+            found = self._vault.find(self, self._vault.name(chat))
+        except WrongSecret:
+            return None
+        return found if isinstance(found, Seal) else None
 
     def _rows(self, query: str, values: Json | None = None) -> list[sqlite3.Row]:
         with suppress(sqlite3.Error):
@@ -103,10 +129,12 @@ class Records:
         return self._connection
 
 
-def _line(text: str, state: str) -> Json | None:
+def _line(text: str, state: str, seal: Seal) -> Json | None:
     try:
-        line = parse_line(text)
+        line = seal.open(parse_line(text))
     except LineError:
+        return None
+    if line is None:
         return None
     return {
         "id": line.id,
