@@ -9,6 +9,7 @@ Rule 4: whoever presses a button is checked exactly like whoever writes.
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from logging import DEBUG
@@ -36,7 +37,10 @@ from bot.core.notices import Notice
 from bot.core.reducer import Outcome
 from bot.core.states import AI_STATES, State
 from bot.desk import relays, topics
-from bot.errors import StoreUnavailable
+from bot.desk.acting import holds
+from bot.desk.aid import Aid, Answer
+from bot.desk.translating import Translating
+from bot.errors import DabirError, StoreUnavailable
 from bot.forgetting import Forgetter
 from bot.scribe import Aftermath
 from bot.store import conversations, copies, inbox, messages, meta, outbox
@@ -57,7 +61,7 @@ from bot.telegram.incoming import (
     parse,
 )
 from bot.telegram.parts import entities_to_json
-from bot.telegram.port import Messenger
+from bot.telegram.port import Messenger, Part
 from bot.telegram.presses import (
     Arrived,
     Cancel,
@@ -66,9 +70,11 @@ from bot.telegram.presses import (
     Forget,
     Human,
     Keep,
+    MayTranslate,
     Missing,
     Press,
     Start,
+    SuggestionPress,
     Unrequest,
     parse_press,
 )
@@ -78,6 +84,7 @@ from bot.visit import Visit
 log = structlog.get_logger(__name__)
 
 CLOSE_SECONDS = 1.0
+_EXPIRED = Notice.BUTTON_EXPIRED
 UPDATE_KINDS = (
     "message",
     "edited_message",
@@ -100,6 +107,7 @@ class _Answers:
     """Answers to presses, given once the transaction is committed: best effort."""
 
     presses: list[tuple[str, str]] = field(default_factory=list)
+    edits: list[tuple[int, int, Part]] = field(default_factory=list)
 
 
 class Inbound:
@@ -108,6 +116,8 @@ class Inbound:
         *,
         coordinator: Coordinator,
         commands: Commands,
+        aid: Aid,
+        translating: Translating,
         access: Access,
         forgetter: Forgetter,
         messenger: Messenger,
@@ -119,6 +129,8 @@ class Inbound:
     ) -> None:
         self._coordinator = coordinator
         self._commands = commands
+        self._aid = aid
+        self._translating = translating
         self._access = access
         self._forgetter = forgetter
         self._messenger = messenger
@@ -151,9 +163,16 @@ class Inbound:
         answers = await self._coordinator.transact(take)
         for callback_id, text in answers.presses:
             self._afterwards(self._messenger.answer_press(callback_id, text))
+        for chat_id, message_id, part in answers.edits:
+            self._afterwards(self._show(chat_id, message_id, part))
         for each in (arrival.incoming for arrival in arrivals):
             if isinstance(each, IncomingMessage) and each.update_id in owners:
                 self._afterwards(self._welcome_owner(each.user_id))
+
+    async def _show(self, chat_id: int, message_id: int, part: Part) -> None:
+        """Let a message say what became of it; its buttons answer that as well."""
+        with suppress(DabirError):
+            await self._messenger.edit(chat_id, message_id, part)
 
     def _afterwards(self, work: Coroutine[Any, Any, None]) -> None:
         """What is decided already and only has to be told: best effort, nobody waits for it."""
@@ -277,7 +296,8 @@ class Inbound:
             language_for(source.language_code, self._language),
         )
         key = f"update:{source.update_id}"
-        return Visit(sql, aftermath, at, source.user_id, contact, key)
+        reply_to = source.reply_to if isinstance(source, IncomingMessage) else 0
+        return Visit(sql, aftermath, at, source.user_id, contact, key, reply_to)
 
     def _edit(self, visit: Visit, message: IncomingMessage) -> Taken:
         """An edit changes the text on record; it never runs a command."""
@@ -372,11 +392,13 @@ class Inbound:
             entities=entities_to_json(message.entities),
         )
         loaded = conversations.load(visit.sql, held)
-        holder = loaded[0].holder if loaded else None
-        if holder is None or holder.operator_id != visit.user_id:  # lost a moment ago
+        if loaded is None or not holds(loaded[0], visit.user_id):  # lost a moment ago
             self._commands.tell(visit, Notice.OP_NOTHING_HELD)
             return
         messages.add(visit.sql, held, stored)
+        self._aid.replied(visit, loaded[0], message.chat_id)
+        if self._translating.takes(visit, loaded[0], stored):
+            return
         until = visit.at + self._human_lease_seconds
         said = HumanMessaged(visit.at, visit.user_id, message.message_id, until)
         self._step(visit, said, held)
@@ -421,14 +443,28 @@ class Inbound:
             return Taken.IGNORED
         conversations.ensure(sql, visit.contact)
         wanted = parse_press(press.data)
-        applied = wanted is not None and self._pressed(visit, wanted)
-        text = "" if applied else phrase(Notice.BUTTON_EXPIRED, language).text
+        answer = self._pressed(visit, wanted, press.message_id) if wanted else Answer(_EXPIRED)
+        text = phrase(answer.notice, language).text if answer.notice else ""
+        if answer.shown is not None:
+            answers.edits.append((press.chat_id, press.message_id, answer.shown))
         answers.presses.append((press.callback_id, text))
         return Taken.TAKEN
 
-    def _pressed(self, visit: Visit, press: Press) -> bool:
+    def _pressed(self, visit: Visit, press: Press, message_id: int) -> Answer:
+        """Carry out a press, or say why not."""
+        if isinstance(press, SuggestionPress):
+            if not self._access.is_operator(visit.sql, visit.user_id):
+                return Answer(_EXPIRED)
+            return self._aid.pressed(visit, press, message_id)
+        return Answer(None if self._applied(visit, press) else _EXPIRED)
+
+    def _applied(self, visit: Visit, press: Press) -> bool:
         """Carry out a press; False if its time is over."""
         match press:
+            case SuggestionPress():
+                return False
+            case MayTranslate():
+                return self._translating.answered(visit, press)
             case Start():
                 return self._step(visit, UserOptedIn(visit.at))
             case Human():

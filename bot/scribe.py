@@ -30,7 +30,7 @@ from bot.core.effects import (
 from bot.core.events import Event, ReplyRecalled
 from bot.core.notices import Notice
 from bot.core.states import Conversation, State, Turn, client_message_id
-from bot.desk import relays
+from bot.desk import interpreting, relays
 from bot.desk.places import Place
 from bot.desk.staffing import Desk
 from bot.remembering import Remembering
@@ -176,6 +176,7 @@ class Scribe:
                 messages.set_consent(sql, c.id, first, last, consented=True)
             case RevokeConsent(last):
                 messages.set_consent(sql, c.id, 1, last, consented=False)
+                interpreting.take_back(sql, c.id)
             case ShowNotice(notice, values):
                 self._show(sql, occasion, notice, values, number, aftermath)
             case NotifyOperators(notice, values):
@@ -189,6 +190,8 @@ class Scribe:
                 aftermath.turns = True
             case StopTimers():
                 work.stop_timers(sql, c.id)
+                if c.state is State.ENDED:
+                    interpreting.end(sql, c.id)
             case _:
                 assert_never(effect)
         return None
@@ -321,7 +324,10 @@ class Scribe:
         c = occasion.conversation
         newest = max(first, last - MOST_UNREAD + 1)
         said = messages.of_user(sql, c.id, newest, last)
-        relays.to_operators(sql, c, Place(operator_id), said, occasion.at)
+        place = Place(operator_id, "", self._desk.contact(sql, operator_id).language)
+        relays.to_operators(sql, c, place, said, occasion.at)
+        if interpreting.want_views(sql, c, place, said, occasion.at):
+            aftermath.commands = True
         aftermath.chats.add(operator_id)
 
     def _relay_to_user(

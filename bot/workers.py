@@ -14,6 +14,8 @@ import structlog
 from bot.coordinator import Coordinator
 from bot.core.effects import Timer
 from bot.core.events import HandoffReminderDue, HumanLeaseExpired
+from bot.desk import assignments
+from bot.desk.aiding import Aiding
 from bot.desk.cards import Cards
 from bot.errors import DabirError
 from bot.executor import Executor
@@ -110,6 +112,7 @@ class Workers:
         executor: Executor,
         delivery: Delivery,
         commands: MemoryCommands,
+        aiding: Aiding,
         memory: Memory,
         forgetter: Forgetter,
         lines: Fleeting,
@@ -122,6 +125,7 @@ class Workers:
         self._coordinator = coordinator
         self._delivery = delivery
         self._commands = commands
+        self._aiding = aiding
         self._memory = memory
         self._forgetter = forgetter
         self._lines = lines
@@ -225,15 +229,17 @@ class Workers:
 
     async def _answer_commands(self) -> float | None:
         """Each by itself: one that waits for a slow memory holds up no other."""
-        while (effect := await self._commands.claim()) is not None:
-            self._claimed[effect.id] = effect
-            self._answers.start(effect.id)
+        for answering in (self._commands, self._aiding):
+            while (effect := await answering.claim()) is not None:
+                self._claimed[effect.id] = effect
+                self._answers.start(effect.id)
         return None
 
     async def _answer(self, effect_id: str) -> None:
         effect = self._claimed.pop(effect_id, None)
         if effect is not None:
-            await self._commands.answer(effect)
+            answering = self._aiding if effect.kind == assignments.KIND else self._commands
+            await answering.answer(effect)
 
     async def _write_memory(self) -> float | None:
         await asyncio.sleep(MEMORY_BATCH_SECONDS)

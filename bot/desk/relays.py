@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.core.states import Conversation, State
+from bot.desk import interpreting
 from bot.desk.places import Place
 from bot.store import conversations, copies, outbox
 from bot.store.conversations import Contact
@@ -41,7 +42,10 @@ def to_user(
     """Bring what the holder wrote to the user."""
     id = f"human:{c.id}:{operator_id}:{said.message_id}"
     outgoing = Outgoing(id, c.id, contact.chat_id, Author.HUMAN, "", c.epoch)
-    _pass_on(sql, outgoing, said, f"human:{c.id}:{operator_id}", at)
+    sent = interpreting.as_sent(sql, contact, said)
+    if sent is not said:  # a translation has its own words
+        sent = replace(sent, entities="")
+    _pass_on(sql, outgoing, sent, f"human:{c.id}:{operator_id}", at)
 
 
 def edit(
@@ -55,6 +59,8 @@ def edit(
     caption = edited.kind != "text"
     if not caption and not has_visible(edited.text):
         return frozenset()
+    if edited.author == "human" and _was_translated(sql, conversation_id, edited):
+        return frozenset()  # its new words have not been translated, let alone confirmed
     what = EditOf(source, _part(edited), caption)
     return _about(sql, conversation_id, source, edited.chat_id, what, key=key, at=at)
 
@@ -119,6 +125,11 @@ def _counterparts(sql: Sql, conversation_id: str, seen: MessageRef) -> dict[int,
         chats.add(original.chat_id)
     chats.discard(seen.chat_id)
     return {each: conversation_id if each < 0 else "" for each in sorted(chats)}
+
+
+def _was_translated(sql: Sql, conversation_id: str, message: StoredMessage) -> bool:
+    known = conversations.peek(sql, conversation_id)
+    return known is not None and interpreting.as_sent(sql, known[1], message) is not message
 
 
 def _may_see(c: Conversation, chat_id: int) -> bool:
