@@ -10,6 +10,7 @@ import secrets
 import signal
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ from bot.core.transitions.moves import Limits
 from bot.desk.acting import Acting
 from bot.desk.aid import Aid
 from bot.desk.aiding import Aiding
+from bot.desk.cards import Cards
 from bot.desk.staffing import Desk
 from bot.desk.translating import Translating
 from bot.errors import Misconfigured, StoreUnavailable
@@ -231,6 +233,7 @@ async def opened(
                 judges_at_once=settings.moderation == "rules",
             ),
         )
+        forum, pace = TelegramForum(bot), _pace(settings, parts)
         delivery = Delivery(
             database=database,
             coordinator=coordinator,
@@ -238,9 +241,9 @@ async def opened(
             desk=desk,
             messenger=messenger,
             relay=messenger,
-            forum=TelegramForum(bot),
+            forum=forum,
             lines=lines,
-            pace=_pace(settings, parts),
+            pace=pace,
             clock=clock,
             late_seconds=settings.telegram_late_seconds,
         )
@@ -318,6 +321,16 @@ async def opened(
             memory=memory,
             forgetter=forgetter,
             lines=lines,
+            cards=Cards(
+                database=database,
+                messenger=messenger,
+                forum=forum,
+                pace=pace,
+                clock=clock,
+                monotonic=time.monotonic,
+                zone=settings.timezone,
+                language=desk.language,
+            ),
             signals=signals,
             clock=clock,
             idle_seconds=parts.idle_seconds or (IDLE_SECONDS if alone else SHARED_IDLE_SECONDS),

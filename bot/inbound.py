@@ -36,15 +36,16 @@ from bot.core.events import (
 from bot.core.notices import Notice
 from bot.core.reducer import Outcome
 from bot.core.states import AI_STATES, State
-from bot.desk import topics
+from bot.desk import relays, topics
 from bot.desk.acting import holds
 from bot.desk.aid import Aid, Answer
 from bot.desk.translating import Translating
 from bot.errors import DabirError, StoreUnavailable
 from bot.forgetting import Forgetter
 from bot.scribe import Aftermath
-from bot.store import conversations, inbox, messages, meta, outbox
+from bot.store import conversations, copies, inbox, messages, meta, outbox
 from bot.store.conversations import Contact
+from bot.store.copies import MessageRef
 from bot.store.inbox import Taken
 from bot.store.port import Sql
 from bot.telegram.incoming import (
@@ -59,6 +60,7 @@ from bot.telegram.incoming import (
     TopicChange,
     parse,
 )
+from bot.telegram.parts import entities_to_json
 from bot.telegram.port import Messenger, Part
 from bot.telegram.presses import (
     Arrived,
@@ -213,7 +215,9 @@ class Inbound:
                     return self._press(inner, aftermath, answers, incoming, at)
                 case IncomingBlock():
                     return self._block(inner, aftermath, incoming, at)
-                case IncomingReaction() | IncomingStanding():
+                case IncomingReaction():
+                    return self._reaction(inner, aftermath, incoming, at)
+                case IncomingStanding():
                     return Taken.IGNORED
                 case IncomingOther(what=what):
                     return Taken.PARKED if what == UNREADABLE else Taken.IGNORED
@@ -297,14 +301,48 @@ class Inbound:
 
     def _edit(self, visit: Visit, message: IncomingMessage) -> Taken:
         """An edit changes the text on record; it never runs a command."""
-        edited = messages.edit(
-            visit.sql, message.chat_id, message.message_id, message.text, message.kind
-        )
-        if edited is None or edited[1] == 0:
+        where = (message.chat_id, message.message_id)
+        marks = entities_to_json(message.entities)
+        edited = messages.edit(visit.sql, *where, message.text, message.kind, marks)
+        stored = messages.by_id(visit.sql, *where) if edited else None
+        if edited is None or stored is None:
             return Taken.IGNORED
         conversation_id, version = edited
-        self._step(visit, UserEdited(visit.at, version), conversation_id)
+        if stored.author == "human" and conversation_id not in conversations.held_by(
+            visit.sql, visit.user_id
+        ):  # what they said remains as it was said
+            return Taken.IGNORED
+        visit.aftermath.chats |= relays.edit(
+            visit.sql, conversation_id, stored, key=visit.key, at=visit.at
+        )
+        if version:
+            self._step(visit, UserEdited(visit.at, version), conversation_id)
         return Taken.TAKEN
+
+    def _reaction(
+        self, sql: Sql, aftermath: Aftermath, reaction: IncomingReaction, at: float
+    ) -> Taken:
+        """In a private chat: the user's, or an operator's to what they were shown."""
+        seen = MessageRef(reaction.chat_id, reaction.message_id)
+        private = reaction.chat_type == "private" and reaction.user_id == reaction.chat_id
+        conversation_id = copies.conversation_of(sql, seen) if private else ""
+        if not conversation_id or (reaction.odd and not reaction.emoji):
+            return Taken.IGNORED
+        own = conversations.conversation_id(reaction.user_id) == conversation_id
+        held = conversations.held_by(sql, reaction.user_id)
+        if not own and conversation_id not in held:
+            return Taken.IGNORED
+        chats = relays.react(
+            sql,
+            conversation_id,
+            seen,
+            reaction.emoji,
+            user_id=reaction.user_id,
+            key=f"update:{reaction.update_id}",
+            at=at,
+        )
+        aftermath.chats |= chats
+        return Taken.TAKEN if chats else Taken.IGNORED
 
     def _command(self, visit: Visit, message: IncomingMessage) -> bool:
         """Run a command. False: a person is listening, and an unknown one is meant for them."""
@@ -349,6 +387,9 @@ class Inbound:
             message_id=message.message_id,
             consented=False,
             visible=True,
+            reply_to=message.reply_to,
+            media_group=message.media_group_id,
+            entities=entities_to_json(message.entities),
         )
         loaded = conversations.load(visit.sql, held)
         if loaded is None or not holds(loaded[0], visit.user_id):  # lost a moment ago
@@ -377,6 +418,9 @@ class Inbound:
             message_id=message.message_id,
             consented=consented,
             visible=True,
+            reply_to=message.reply_to,
+            media_group=message.media_group_id,
+            entities=entities_to_json(message.entities),
         )
         messages.add(visit.sql, visit.contact.conversation_id, stored)
 

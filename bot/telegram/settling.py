@@ -1,5 +1,6 @@
 """Puts down what became of a message that was to leave, and what follows from it."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -73,6 +74,7 @@ class Settling:
     ) -> None:
         """Replies, edits and reactions find what stands for what."""
         out = claimed.outgoing
+        aftermath.cards = aftermath.cards or bool(out.topic)  # it may just have been opened
         what = payload.read(out.payload)
         match what:
             case SendPart(stands_for=MessageRef() as original):
@@ -222,7 +224,8 @@ class Settling:
 
     def _tell_operator(self, sql: Sql, out: Outgoing, reason: str, aftermath: Aftermath) -> None:
         """Where they wrote it: in the topic, as an answer to it, or in their private chat."""
-        operator = int(out.id.split(":human:")[-1].rsplit(":", 2)[1])
+        named = re.search(rf"human:{re.escape(out.conversation_id)}:(\d+)", out.id)
+        operator = int(named[1]) if named else 0
         source = _source(payload.read(out.payload))
         contact, topic = self._desk.contact(sql, operator), ""
         if source is not None and source.chat_id < 0:

@@ -137,6 +137,12 @@ def _translated(sentence: str, language: str) -> str:
     return _catalogue(language).gettext(sentence)
 
 
+def filled(sentence: str, language: str, values: Values = NO_VALUES) -> str:
+    """One sentence of sentences.py in this language, its values made harmless."""
+    safe = _Filled({key: _safe(key, value, language) for key, value in values.items()})
+    return isolated(_translated(sentence, language).format_map(safe).strip(), ())[0]
+
+
 class _Filled(dict[str, str]):
     def __missing__(self, key: str) -> str:
         return "…"

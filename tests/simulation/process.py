@@ -20,6 +20,7 @@ from bot.core.transitions.moves import Limits
 from bot.desk.acting import Acting
 from bot.desk.aid import Aid
 from bot.desk.aiding import Aiding
+from bot.desk.cards import Cards
 from bot.desk.staffing import Desk
 from bot.desk.translating import Translating
 from bot.errors import StoreUnavailable
@@ -162,6 +163,7 @@ class Process:
                 judges_at_once=not plan.separate_moderation,
             ),
         )
+        pace = Pace()
         delivery = Delivery(
             database=self._database,
             coordinator=coordinator,
@@ -171,7 +173,7 @@ class Process:
             relay=messenger,
             forum=NoForum(),
             lines=lines,
-            pace=Pace(),
+            pace=pace,
             clock=self._clock,
             monotonic=loop.time,
         )
@@ -243,6 +245,16 @@ class Process:
             memory=memory,
             forgetter=forgetter,
             lines=lines,
+            cards=Cards(
+                database=self._database,
+                messenger=messenger,
+                forum=NoForum(),
+                pace=pace,
+                clock=self._clock,
+                monotonic=loop.time,
+                zone=UTC,
+                language="en",
+            ),
             signals=signals,
             clock=self._clock,
             idle_seconds=IDLE_SECONDS,
