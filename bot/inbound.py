@@ -315,6 +315,7 @@ class Inbound:
         visit.aftermath.chats |= relays.edit(
             visit.sql, conversation_id, stored, key=visit.key, at=visit.at
         )
+        self._translating.edited(visit, conversation_id, stored)
         if version:
             self._step(visit, UserEdited(visit.at, version), conversation_id)
         return Taken.TAKEN

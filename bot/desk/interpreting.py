@@ -110,5 +110,5 @@ def as_sent(sql: Sql, contact: Contact, said: StoredMessage) -> StoredMessage:
     preview = suggestions.find(sql, assignments.preview_id(Source(said.chat_id, said.message_id)))
     if preview is None or preview.status is not Status.SENT:
         return said
-    values = {"lines": preview.text, "source": said.text}
+    values = {"lines": preview.text, "source": preview.source}
     return replace(said, text=phrase(Notice.TRANSLATED, contact.language, values).text)

@@ -114,9 +114,9 @@ class Translating:
         if own is not None and own.author == "human":
             return own
         original = copies.original_of(visit.sql, MessageRef(place.chat_id, visit.reply_to))
-        if original is not None:
-            return messages.by_id(visit.sql, original.chat_id, original.message_id)
-        return messages.passed_on(visit.sql, c.id, place.chat_id, visit.reply_to)
+        if original is None or original.chat_id != self._acting.contact(visit, c.id).chat_id:
+            return None
+        return messages.by_id(visit.sql, original.chat_id, original.message_id)
 
     def _language(self, visit: Visit, word: str) -> Language | None:
         language = language_of(word)
@@ -146,6 +146,15 @@ class Translating:
         visit.aftermath.commands = True
         self._acting.keep_lease(visit, c)
         return True
+
+    def edited(self, visit: Visit, conversation_id: str, said: StoredMessage) -> None:
+        """The user changed what they wrote: the holder gets a view of the new words."""
+        known = conversations.peek(visit.sql, conversation_id)
+        if said.author != "user" or known is None or known[0].state is not State.HUMAN_ACTIVE:
+            return
+        place = self._acting.place(visit, known[0])
+        if interpreting.want_views(visit.sql, known[0], place, [said], visit.at):
+            visit.aftermath.commands = True
 
     def answered(self, visit: Visit, press: MayTranslate) -> bool:
         """The user says whether their words may be translated. False: nobody asks any more."""

@@ -49,12 +49,6 @@ SELECT {FIELDS} FROM messages
 WHERE author <> 'ai' AND chat_id = :chat_id AND message_id = :id
 """
 SEEN = "SELECT 1 FROM messages WHERE author <> 'ai' AND chat_id = :chat_id AND message_id = :id"
-PASSED_ON = f"""
-SELECT {FIELDS} FROM messages
-WHERE author = 'user' AND conversation_id = :conversation_id AND EXISTS (
-  SELECT 1 FROM copies WHERE copies.chat_id = :chat_id AND copies.message_id = :message_id
-   AND copies.of_chat_id = messages.chat_id AND copies.of_message_id = messages.message_id)
-"""
 EDIT = """
 UPDATE messages SET text = :text, kind = :kind, entities = :entities
 WHERE author <> 'ai' AND chat_id = :chat_id AND message_id = :message_id
@@ -106,13 +100,6 @@ def seen(sql: Sql, chat_id: int, message_id: int) -> bool:
 
 def by_id(sql: Sql, chat_id: int, message_id: int) -> StoredMessage | None:
     row = sql.row(BY_ID, {"chat_id": chat_id, "id": message_id})
-    return _read(row) if row else None
-
-
-def passed_on(sql: Sql, conversation_id: str, chat_id: int, shown_id: int) -> StoredMessage | None:
-    """The user's message that is shown to operators in this chat under this id."""
-    values = {"chat_id": chat_id, "message_id": shown_id, "conversation_id": conversation_id}
-    row = sql.row(PASSED_ON, values)
     return _read(row) if row else None
 
 

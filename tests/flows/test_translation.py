@@ -201,3 +201,24 @@ async def test_no_translation_ever_enters_a_prompt_of_the_ai(live: Stage) -> Non
     assert "Good morning" in prompt
     for never in ("parcel", "سلام", "Hello!"):
         assert never not in prompt
+
+
+async def test_an_edited_message_is_shown_in_translation_again(live: Stage) -> None:
+    await translating(live)
+    (said,) = live.telegram.user_sends(USER, "ممنون")
+    await live.shows(OWNER, "Thank you")
+    live.telegram.user_edits(USER, said.id, PERSIAN)
+    await live.shows(OWNER, "Where is my parcel?")
+    assert await live.rows("SELECT text FROM translations") == [("Hello! Where is my parcel?",)]
+
+
+async def test_the_original_shown_to_the_user_is_what_was_translated(live: Stage) -> None:
+    await translating(live)
+    (said,) = live.telegram.user_sends(OWNER, "Hello!")
+    await live.shows(OWNER, "Nothing is sent yet")
+    live.telegram.user_edits(OWNER, said.id, "Something else.")
+    await live.everything_so_far(OWNER)
+    live.press(OWNER, "Send")
+    shown = await live.shows(USER, "سلام!")
+    assert shown.text.endswith("Hello!")
+    assert live.count(USER, "Something else.") == 0
