@@ -25,6 +25,7 @@ from bot.store.outbox import Author, Claimed, Outgoing, Status
 from bot.store.port import Database, Sql
 from bot.telegram import payload
 from bot.telegram.characters import units
+from bot.telegram.failures import Failures
 from bot.telegram.payload import Album, CopyOf, EditOf, Pin, SendPart
 from bot.telegram.port import Part
 
