@@ -82,5 +82,5 @@ async def test_a_deleted_topic_is_gone_for_everything(desk: Desk) -> None:
 
 async def test_without_the_right_it_is_refused_in_plain_words(desk: Desk) -> None:
     desk.world.set_bot_rights(desk.chat_id, OWNER, ())
-    with pytest.raises(Refused, match="(?i)not enough rights to create a topic"):
+    with pytest.raises(Refused, match=r"(?i)not enough rights to create a topic"):
         await desk.forum.open_topic(desk.chat_id, "a")
