@@ -58,8 +58,8 @@ from bot.telegram.incoming import (
     IncomingReaction,
     IncomingStanding,
     TopicChange,
-    parse,
 )
+from bot.telegram.parsing import parse
 from bot.telegram.parts import entities_to_json
 from bot.telegram.port import Messenger, Part
 from bot.telegram.presses import (

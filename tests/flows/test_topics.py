@@ -219,6 +219,35 @@ async def test_fifty_conversations_at_once_stay_apart(on_stage: Stage) -> None:
         assert len(at.names()) == 50
 
 
+async def test_flood_waits_lose_and_reorder_nothing(on_stage: Stage) -> None:
+    async with desk(on_stage) as at:
+        await at.say("start")
+        await at.sent()
+        for method in ("sendMessage", "createForumTopic"):
+            wait = Fault(Harm.REFUSE, method=method, chat_id=at.chat_id, retry_after=1, times=2)
+            on_stage.telegram.faults.add(wait)
+        words = [f"line {number}" for number in range(8)]
+        for word in words:
+            await at.say(word)
+            await at.say(word, user_id=77)
+        await at.sent()
+        assert await at.texts() == ["start", *words]
+        assert await at.texts(77) == words
+
+
+async def test_a_bot_that_stops_in_the_middle_goes_on_after_the_next_start(
+    on_stage: Stage,
+) -> None:
+    words = [f"line {number}" for number in range(6)]
+    async with desk(on_stage) as at:
+        await at.say(*words)
+    async with on_stage.bot(parts=OFTEN) as running:
+        at.running = running
+        await at.sent()
+        assert await at.texts() == words
+        assert len(at.names()) == 1
+
+
 # --- the card ---
 
 
