@@ -92,7 +92,7 @@ class Executor:
 
     async def drive(self, conversation_id: str) -> None:
         """Do what is due in one conversation, if nobody else is doing it."""
-        job = await self._begin(conversation_id)
+        job = await self._begun(conversation_id)
         if job is None:
             return
         lease = job.lease
@@ -111,6 +111,19 @@ class Executor:
                 await renewing
 
     # --- the lease --------------------------------------------------------------------------------
+
+    async def _begun(self, conversation_id: str) -> _Job | None:
+        """`_begin`, which leaves no lease behind if the work is called off meanwhile."""
+        beginning = asyncio.ensure_future(self._begin(conversation_id))
+        try:
+            return await asyncio.shield(beginning)
+        except asyncio.CancelledError:
+            # It is committed all the same: whoever drives the conversation next must find it free.
+            with suppress(StoreUnavailable):
+                job = await beginning
+                if job is not None:
+                    await self._let_go(job.lease)
+            raise
 
     async def _begin(self, conversation_id: str) -> _Job | None:
         """Take the lease, start the turn if it is due, and find its work: one transaction."""
