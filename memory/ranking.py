@@ -6,9 +6,10 @@ after it says what it answers, so every hit lends some of its score to its neigh
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from heapq import nlargest
+from itertools import islice
 
 from memory.index import QUESTION, TIMED, Index
 from memory.lexicon import same_meaning
@@ -48,15 +49,29 @@ class Hit:
     score: float
 
 
-def rank(index: Index, query: Query, limit: int) -> tuple[Hit, ...]:
+def rank(
+    index: Index,
+    query: Query,
+    limit: int,
+    *,
+    neighbours: bool = True,
+    allowed: Callable[[int], bool] | None = None,
+) -> tuple[Hit, ...]:
     """The best first, of equals the newest. A line that shares no word can be found by its
-    neighbours, never by nothing: () if no line and no time answers."""
+    neighbours, never by nothing: () if no line and no time answers. Without `neighbours` only
+    lines that share a word are found. `allowed` says of a line's number whether it may be found; it
+    lends to others all the same."""
     own = index.scores(_wanted(query.words), k1=K1, b=B, most=MOST_POSTINGS)
     if not own and query.span is not None:
         found = index.between(query.span.since_us, query.span.until_us)
-        return tuple(Hit(number, 1.0) for number in reversed(found[-limit:]))
-    scores = _lent(index, own)
-    _weigh(index, query, scores)
+        newest = (number for number in reversed(found) if allowed is None or allowed(number))
+        return tuple(Hit(number, 1.0) for number in islice(newest, limit))
+    scores = own
+    if neighbours:
+        scores = _lent(index, own)
+        _weigh(index, query, scores)
+    if allowed is not None:
+        scores = {number: score for number, score in scores.items() if allowed(number)}
     best = nlargest(limit, scores.items(), key=lambda hit: (round(hit[1], 9), hit[0]))
     return tuple(Hit(number, score) for number, score in best)
 

@@ -18,8 +18,23 @@ MONTHS = (
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 PERSIAN_WEEKDAYS = ("دوشنبه", "سهشنبه", "چهارشنبه", "پنجشنبه", "جمعه", "شنبه", "یکشنبه")
 NUMBERS = {
-    **{"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6},
-    **{"یک": 1, "دو": 2, "سه": 3, "چهار": 4, "پنج": 5, "شش": 6, "چند": 3, "few": 3, "couple": 2},
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "یک": 1,
+    "دو": 2,
+    "سه": 3,
+    "چهار": 4,
+    "پنج": 5,
+    "شش": 6,
+    "چند": 3,
+    "few": 3,
+    "couple": 2,
 }
 DAYS = {"day": 1, "week": 7, "month": 30, "year": 365, "روز": 1, "هفته": 7, "ماه": 30, "سال": 365}
 _BEFORE = "پیش|قبل|گذشته"
@@ -29,7 +44,7 @@ _AGO_PERSIAN = re.compile(rf"\b{_NUMBER} (روز|هفته|ماه|سال) (?:{_BE
 _WEEKDAY = re.compile(rf"\b(?:last|on|this) ({'|'.join(WEEKDAYS)})\b")
 # A name of another day ends in شنبه too, so that one comes last.
 _PERSIAN_WEEKDAY = re.compile(
-    r"\b(دوشنبه|سه ?شنبه|چهار ?شنبه|پنج ?شنبه|یک ?شنبه|جمعه|شنبه) (?:{})\b".format(_BEFORE)
+    rf"\b(دوشنبه|سه ?شنبه|چهار ?شنبه|پنج ?شنبه|یک ?شنبه|جمعه|شنبه) (?:{_BEFORE})\b"
 )
 _MONTH = re.compile(
     rf"\b(?:(?:in|of|during|last|since|on)(?: \d{{1,2}})? )?({'|'.join(MONTHS)})(?: (\d{{1,2}}))?"

@@ -9,20 +9,157 @@ Terms are for comparing only: never shown, never stored.
 
 import re
 from functools import cache, lru_cache
+from threading import Lock
+from typing import Any
 
 import snowballstemmer
 
 from memory.normalise import canonical, tokens
 
 ENGLISH_EMPTY = frozenset(
-    """a about above after again against all am an and any are as at be because been before being
-    below between both but by can could did do does doing down during each few for from further had
-    has have having he her here hers herself him himself his how i if in into is it its itself just
-    me more most my myself no nor not now of off on once only or other our ours out over own same she
-    should so some such than that the their theirs them then there these they this those through to
-    too under until up very was we were what when where which while who whom why will with would you
-    your yours yourself im ive dont youre thats didnt doesnt isnt wasnt id ill s t re ve ll d m
-    """.split()
+    [
+        "a",
+        "about",
+        "above",
+        "after",
+        "again",
+        "against",
+        "all",
+        "am",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "because",
+        "been",
+        "before",
+        "being",
+        "below",
+        "between",
+        "both",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "doing",
+        "down",
+        "during",
+        "each",
+        "few",
+        "for",
+        "from",
+        "further",
+        "had",
+        "has",
+        "have",
+        "having",
+        "he",
+        "her",
+        "here",
+        "hers",
+        "herself",
+        "him",
+        "himself",
+        "his",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "itself",
+        "just",
+        "me",
+        "more",
+        "most",
+        "my",
+        "myself",
+        "no",
+        "nor",
+        "not",
+        "now",
+        "of",
+        "off",
+        "on",
+        "once",
+        "only",
+        "or",
+        "other",
+        "our",
+        "ours",
+        "out",
+        "over",
+        "own",
+        "same",
+        "she",
+        "should",
+        "so",
+        "some",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "theirs",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "through",
+        "to",
+        "too",
+        "under",
+        "until",
+        "up",
+        "very",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "who",
+        "whom",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+        "yours",
+        "yourself",
+        "im",
+        "ive",
+        "dont",
+        "youre",
+        "thats",
+        "didnt",
+        "doesnt",
+        "isnt",
+        "wasnt",
+        "id",
+        "ill",
+        "s",
+        "t",
+        "re",
+        "ve",
+        "ll",
+        "d",
+        "m",
+    ]
 )
 PERSIAN_EMPTY = frozenset(
     canonical(
@@ -41,6 +178,7 @@ PERSIAN_ENDINGS = (
     *("های", "مان", "تان", "شان", "ها", "ام", "ات", "اش", "تر", "ای", "م", "ت", "ش", "ی"),
 )
 LEAST_STEM = 3
+_one_at_a_time = Lock()  # a stemmer keeps the word it works on in itself
 _OWNED = re.compile(r"['’]s\b")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]+")
 
@@ -60,11 +198,11 @@ def stem(word: str) -> str:
     """The part of a folded word that its forms have in common."""
     first = word[0]
     if first.isascii():
-        return _stemmer("english").stemWord(word) if word.isascii() else word
+        return _snowball("english", word) if word.isascii() else word
     if "\u0600" <= first <= "\u06ff":
         return _persian_stem(word)
     if "\u0400" <= first <= "\u04ff":
-        return _stemmer("russian").stemWord(word)
+        return _snowball("russian", word)
     return word
 
 
@@ -80,6 +218,12 @@ def _pairs(word: str) -> tuple[str, ...]:
     return tuple(word[n : n + 2] for n in range(len(word) - 1)) or (word,)
 
 
+def _snowball(language: str, word: str) -> str:
+    with _one_at_a_time:
+        stemmed: str = _stemmer(language).stemWord(word)
+    return stemmed
+
+
 @cache
-def _stemmer(language: str) -> "snowballstemmer.stemmer":
+def _stemmer(language: str) -> Any:
     return snowballstemmer.stemmer(language)
