@@ -26,9 +26,9 @@ QUESTION, TIMED = 1, 2  # marks of a line
 TIME_TERMS = frozenset(
     stem(word)
     for word in canonical(
-        """yesterday today tomorrow last ago week month year weekend monday tuesday wednesday thursday
-        friday saturday sunday next recently january february march april may june july august
-        september october november december summer winter spring fall morning night
+        """yesterday today tomorrow last ago week month year weekend monday tuesday wednesday
+        thursday friday saturday sunday next recently january february march april may june july
+        august september october november december summer winter spring fall morning night
         دیروز امروز فردا پریروز پیش گذشته قبل هفته ماه سال شنبه یکشنبه دوشنبه جمعه پارسال امسال
         صبح شب عصر دیشب بهار تابستان پاییز زمستان فروردین اردیبهشت خرداد تیر مرداد شهریور مهر
         آبان آذر دی بهمن اسفند"""

@@ -108,9 +108,9 @@ class Memory:
     async def newer(
         self, namespace: str, stored_as: str, turn: int, known: Collection[Place]
     ) -> tuple[Line, ...] | None:
-        """The lines of turns after `turn` at other places than `known`, without asking the store: those that wait, and those
-        that this process put. None: read it all again, because a line is known that is not here
-        (another process put it), or the namespace was destroyed.
+        """The lines of turns after `turn` at other places than `known`, without asking the store:
+        those that wait, and those that this process put. None: read it all again, because a
+        line is known that is not here (another process put it), or the namespace was destroyed.
 
         Costs what is new. Complete for whoever has read every line up to `turn`, because turns
         are counted in the transaction that puts their lines.
