@@ -10,6 +10,7 @@ import secrets
 import signal
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -28,12 +29,18 @@ from bot.commands import Commands
 from bot.coordinator import Coordinator
 from bot.core.context import Budget
 from bot.core.transitions.moves import Limits
+from bot.desk.acting import Acting
+from bot.desk.aid import Aid
+from bot.desk.aiding import Aiding
+from bot.desk.cards import Cards
 from bot.desk.staffing import Desk
+from bot.desk.translating import Translating
 from bot.errors import Misconfigured, StoreUnavailable
 from bot.executor import Executor, TurnSettings
 from bot.forgetting import Forgetter
 from bot.inbound import UPDATE_KINDS, Inbound
 from bot.memory_commands import MemoryCommands
+from bot.model.aiding import AID_PROMPTS, Aide
 from bot.model.answering import Answerer
 from bot.model.client import OpenAICompatibleModel
 from bot.model.moderation import Chain, EndpointModerator, JudgeModerator, RulesModerator
@@ -209,6 +216,7 @@ async def opened(
         stack.push_async_callback(model.close)
         moderator = _moderator(settings, model)
         stack.push_async_callback(moderator.close)
+        budget = Budget(settings.model_max_messages, settings.model_context_tokens)
         executor = Executor(
             database=database,
             coordinator=coordinator,
@@ -221,10 +229,11 @@ async def opened(
                 holder=holder,
                 lease_seconds=settings.session_lease_seconds,
                 zone=settings.timezone,
-                budget=Budget(settings.model_max_messages, settings.model_context_tokens),
+                budget=budget,
                 judges_at_once=settings.moderation == "rules",
             ),
         )
+        forum, pace = TelegramForum(bot), _pace(settings, parts)
         delivery = Delivery(
             database=database,
             coordinator=coordinator,
@@ -232,9 +241,9 @@ async def opened(
             desk=desk,
             messenger=messenger,
             relay=messenger,
-            forum=TelegramForum(bot),
+            forum=forum,
             lines=lines,
-            pace=_pace(settings, parts),
+            pace=pace,
             clock=clock,
             late_seconds=settings.telegram_late_seconds,
         )
@@ -244,6 +253,8 @@ async def opened(
             scribe,
             redeem=partial(owner_code.check_and_consume, settings.data_directory),
         )
+        acting = Acting(coordinator, scribe, desk, human_lease_seconds=settings.human_lease_seconds)
+        aid, translating = Aid(acting), Translating(acting)
         forgetter = Forgetter(
             databases=databases,
             coordinator=coordinator,
@@ -255,6 +266,8 @@ async def opened(
             coordinator,
             scribe,
             access,
+            aid,
+            translating,
             forgetter,
             human_lease_seconds=settings.human_lease_seconds,
             zone=settings.timezone,
@@ -262,6 +275,8 @@ async def opened(
         inbound = Inbound(
             coordinator=coordinator,
             commands=commands,
+            aid=aid,
+            translating=translating,
             access=access,
             forgetter=forgetter,
             messenger=messenger,
@@ -285,9 +300,37 @@ async def opened(
                 clock=clock,
                 zone=settings.timezone,
             ),
+            aiding=Aiding(
+                database=database,
+                coordinator=coordinator,
+                scribe=scribe,
+                desk=desk,
+                aide=Aide(
+                    model,
+                    moderator,
+                    settings.model_system_prompt,
+                    engine=settings.model_name,
+                    budget=budget,
+                ),
+                remembering=remembering,
+                messenger=messenger,
+                clock=clock,
+                zone=settings.timezone,
+                budget=budget,
+            ),
             memory=memory,
             forgetter=forgetter,
             lines=lines,
+            cards=Cards(
+                database=database,
+                messenger=messenger,
+                forum=forum,
+                pace=pace,
+                clock=clock,
+                monotonic=time.monotonic,
+                zone=settings.timezone,
+                language=desk.language,
+            ),
             signals=signals,
             clock=clock,
             idle_seconds=parts.idle_seconds or (IDLE_SECONDS if alone else SHARED_IDLE_SECONDS),
@@ -427,6 +470,7 @@ def _moderator(settings: Settings, model: ChatModel) -> Moderator:
     rules = RulesModerator(
         settings.model_system_prompt,
         SECRETS_OF_PROMPT,
+        *AID_PROMPTS,
         secrets=settings.secrets,
         words=settings.moderation_words,
         patterns=[pattern.pattern for pattern in settings.moderation_patterns],

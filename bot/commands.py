@@ -25,6 +25,8 @@ from bot.core.events import (
 from bot.core.notices import Notice
 from bot.core.reducer import Outcome
 from bot.core.states import State
+from bot.desk.aid import Aid
+from bot.desk.translating import Translating
 from bot.forgetting import Forgetter
 from bot.scribe import Scribe
 from bot.store import conversations, temporary, wiping, work
@@ -44,6 +46,8 @@ class Commands:
         coordinator: Coordinator,
         scribe: Scribe,
         access: Access,
+        aid: Aid,
+        translating: Translating,
         forgetter: Forgetter,
         *,
         human_lease_seconds: float,
@@ -69,6 +73,9 @@ class Commands:
             "queue": self._for_operators(self._queue),
             "claim": self._for_operators(self.claim),
             "release": self._for_operators(self._release),
+            "draft": self._for_operators(aid.draft),
+            "summary": self._for_operators(aid.summary),
+            "translate": self._for_operators(translating.translate),
             **{name: self._about_memory(name) for name in MEMORY_COMMANDS},
         }
 

@@ -9,6 +9,7 @@ Rule 4: whoever presses a button is checked exactly like whoever writes.
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from logging import DEBUG
@@ -35,12 +36,16 @@ from bot.core.events import (
 from bot.core.notices import Notice
 from bot.core.reducer import Outcome
 from bot.core.states import AI_STATES, State
-from bot.desk import topics
-from bot.errors import StoreUnavailable
+from bot.desk import relays, topics
+from bot.desk.acting import holds
+from bot.desk.aid import Aid, Answer
+from bot.desk.translating import Translating
+from bot.errors import DabirError, StoreUnavailable
 from bot.forgetting import Forgetter
 from bot.scribe import Aftermath
-from bot.store import conversations, inbox, messages, meta, outbox
+from bot.store import conversations, copies, inbox, messages, meta, outbox
 from bot.store.conversations import Contact
+from bot.store.copies import MessageRef
 from bot.store.inbox import Taken
 from bot.store.port import Sql
 from bot.telegram.incoming import (
@@ -53,9 +58,10 @@ from bot.telegram.incoming import (
     IncomingReaction,
     IncomingStanding,
     TopicChange,
-    parse,
 )
-from bot.telegram.port import Messenger
+from bot.telegram.parsing import parse
+from bot.telegram.parts import entities_to_json
+from bot.telegram.port import Messenger, Part
 from bot.telegram.presses import (
     Arrived,
     Cancel,
@@ -64,9 +70,11 @@ from bot.telegram.presses import (
     Forget,
     Human,
     Keep,
+    MayTranslate,
     Missing,
     Press,
     Start,
+    SuggestionPress,
     Unrequest,
     parse_press,
 )
@@ -76,6 +84,7 @@ from bot.visit import Visit
 log = structlog.get_logger(__name__)
 
 CLOSE_SECONDS = 1.0
+_EXPIRED = Notice.BUTTON_EXPIRED
 UPDATE_KINDS = (
     "message",
     "edited_message",
@@ -98,6 +107,7 @@ class _Answers:
     """Answers to presses, given once the transaction is committed: best effort."""
 
     presses: list[tuple[str, str]] = field(default_factory=list)
+    edits: list[tuple[int, int, Part]] = field(default_factory=list)
 
 
 class Inbound:
@@ -106,6 +116,8 @@ class Inbound:
         *,
         coordinator: Coordinator,
         commands: Commands,
+        aid: Aid,
+        translating: Translating,
         access: Access,
         forgetter: Forgetter,
         messenger: Messenger,
@@ -117,6 +129,8 @@ class Inbound:
     ) -> None:
         self._coordinator = coordinator
         self._commands = commands
+        self._aid = aid
+        self._translating = translating
         self._access = access
         self._forgetter = forgetter
         self._messenger = messenger
@@ -149,9 +163,16 @@ class Inbound:
         answers = await self._coordinator.transact(take)
         for callback_id, text in answers.presses:
             self._afterwards(self._messenger.answer_press(callback_id, text))
+        for chat_id, message_id, part in answers.edits:
+            self._afterwards(self._show(chat_id, message_id, part))
         for each in (arrival.incoming for arrival in arrivals):
             if isinstance(each, IncomingMessage) and each.update_id in owners:
                 self._afterwards(self._welcome_owner(each.user_id))
+
+    async def _show(self, chat_id: int, message_id: int, part: Part) -> None:
+        """Let a message say what became of it; its buttons answer that as well."""
+        with suppress(DabirError):
+            await self._messenger.edit(chat_id, message_id, part)
 
     def _afterwards(self, work: Coroutine[Any, Any, None]) -> None:
         """What is decided already and only has to be told: best effort, nobody waits for it."""
@@ -194,7 +215,9 @@ class Inbound:
                     return self._press(inner, aftermath, answers, incoming, at)
                 case IncomingBlock():
                     return self._block(inner, aftermath, incoming, at)
-                case IncomingReaction() | IncomingStanding():
+                case IncomingReaction():
+                    return self._reaction(inner, aftermath, incoming, at)
+                case IncomingStanding():
                     return Taken.IGNORED
                 case IncomingOther(what=what):
                     return Taken.PARKED if what == UNREADABLE else Taken.IGNORED
@@ -273,18 +296,54 @@ class Inbound:
             language_for(source.language_code, self._language),
         )
         key = f"update:{source.update_id}"
-        return Visit(sql, aftermath, at, source.user_id, contact, key)
+        reply_to = source.reply_to if isinstance(source, IncomingMessage) else 0
+        return Visit(sql, aftermath, at, source.user_id, contact, key, reply_to)
 
     def _edit(self, visit: Visit, message: IncomingMessage) -> Taken:
         """An edit changes the text on record; it never runs a command."""
-        edited = messages.edit(
-            visit.sql, message.chat_id, message.message_id, message.text, message.kind
-        )
-        if edited is None or edited[1] == 0:
+        where = (message.chat_id, message.message_id)
+        marks = entities_to_json(message.entities)
+        edited = messages.edit(visit.sql, *where, message.text, message.kind, marks)
+        stored = messages.by_id(visit.sql, *where) if edited else None
+        if edited is None or stored is None:
             return Taken.IGNORED
         conversation_id, version = edited
-        self._step(visit, UserEdited(visit.at, version), conversation_id)
+        if stored.author == "human" and conversation_id not in conversations.held_by(
+            visit.sql, visit.user_id
+        ):  # what they said remains as it was said
+            return Taken.IGNORED
+        visit.aftermath.chats |= relays.edit(
+            visit.sql, conversation_id, stored, key=visit.key, at=visit.at
+        )
+        self._translating.edited(visit, conversation_id, stored)
+        if version:
+            self._step(visit, UserEdited(visit.at, version), conversation_id)
         return Taken.TAKEN
+
+    def _reaction(
+        self, sql: Sql, aftermath: Aftermath, reaction: IncomingReaction, at: float
+    ) -> Taken:
+        """In a private chat: the user's, or an operator's to what they were shown."""
+        seen = MessageRef(reaction.chat_id, reaction.message_id)
+        private = reaction.chat_type == "private" and reaction.user_id == reaction.chat_id
+        conversation_id = copies.conversation_of(sql, seen) if private else ""
+        if not conversation_id or (reaction.odd and not reaction.emoji):
+            return Taken.IGNORED
+        own = conversations.conversation_id(reaction.user_id) == conversation_id
+        held = conversations.held_by(sql, reaction.user_id)
+        if not own and conversation_id not in held:
+            return Taken.IGNORED
+        chats = relays.react(
+            sql,
+            conversation_id,
+            seen,
+            reaction.emoji,
+            user_id=reaction.user_id,
+            key=f"update:{reaction.update_id}",
+            at=at,
+        )
+        aftermath.chats |= chats
+        return Taken.TAKEN if chats else Taken.IGNORED
 
     def _command(self, visit: Visit, message: IncomingMessage) -> bool:
         """Run a command. False: a person is listening, and an unknown one is meant for them."""
@@ -329,13 +388,18 @@ class Inbound:
             message_id=message.message_id,
             consented=False,
             visible=True,
+            reply_to=message.reply_to,
+            media_group=message.media_group_id,
+            entities=entities_to_json(message.entities),
         )
         loaded = conversations.load(visit.sql, held)
-        holder = loaded[0].holder if loaded else None
-        if holder is None or holder.operator_id != visit.user_id:  # lost a moment ago
+        if loaded is None or not holds(loaded[0], visit.user_id):  # lost a moment ago
             self._commands.tell(visit, Notice.OP_NOTHING_HELD)
             return
         messages.add(visit.sql, held, stored)
+        self._aid.replied(visit, loaded[0], message.chat_id)
+        if self._translating.takes(visit, loaded[0], stored):
+            return
         until = visit.at + self._human_lease_seconds
         said = HumanMessaged(visit.at, visit.user_id, message.message_id, until)
         self._step(visit, said, held)
@@ -355,6 +419,9 @@ class Inbound:
             message_id=message.message_id,
             consented=consented,
             visible=True,
+            reply_to=message.reply_to,
+            media_group=message.media_group_id,
+            entities=entities_to_json(message.entities),
         )
         messages.add(visit.sql, visit.contact.conversation_id, stored)
 
@@ -377,14 +444,28 @@ class Inbound:
             return Taken.IGNORED
         conversations.ensure(sql, visit.contact)
         wanted = parse_press(press.data)
-        applied = wanted is not None and self._pressed(visit, wanted)
-        text = "" if applied else phrase(Notice.BUTTON_EXPIRED, language).text
+        answer = self._pressed(visit, wanted, press.message_id) if wanted else Answer(_EXPIRED)
+        text = phrase(answer.notice, language).text if answer.notice else ""
+        if answer.shown is not None:
+            answers.edits.append((press.chat_id, press.message_id, answer.shown))
         answers.presses.append((press.callback_id, text))
         return Taken.TAKEN
 
-    def _pressed(self, visit: Visit, press: Press) -> bool:
+    def _pressed(self, visit: Visit, press: Press, message_id: int) -> Answer:
+        """Carry out a press, or say why not."""
+        if isinstance(press, SuggestionPress):
+            if not self._access.is_operator(visit.sql, visit.user_id):
+                return Answer(_EXPIRED)
+            return self._aid.pressed(visit, press, message_id)
+        return Answer(None if self._applied(visit, press) else _EXPIRED)
+
+    def _applied(self, visit: Visit, press: Press) -> bool:
         """Carry out a press; False if its time is over."""
         match press:
+            case SuggestionPress():
+                return False
+            case MayTranslate():
+                return self._translating.answered(visit, press)
             case Start():
                 return self._step(visit, UserOptedIn(visit.at))
             case Human():

@@ -30,11 +30,11 @@ from bot.core.effects import (
 from bot.core.events import Event, ReplyRecalled
 from bot.core.notices import Notice
 from bot.core.states import Conversation, State, Turn, client_message_id
-from bot.desk import relays
+from bot.desk import interpreting, relays
 from bot.desk.places import Place
 from bot.desk.staffing import Desk
 from bot.remembering import Remembering
-from bot.store import conversations, messages, outbox, work
+from bot.store import conversations, messages, outbox, topics, work
 from bot.store.conversations import Contact
 from bot.store.copies import MessageRef
 from bot.store.outbox import Author, Claimed, Outgoing
@@ -45,6 +45,7 @@ from bot.telegram.port import Button, Part
 
 Render: TypeAlias = Callable[[str], tuple[Part, ...]]
 MOST_UNREAD = 20  # messages that are copied to the operator who takes a conversation
+CARD_SECONDS = 1.0  # changes that follow each other closely are shown together
 TROUBLE_SECONDS = 3600  # the same trouble with the model is told to operators once in so long
 
 
@@ -57,6 +58,7 @@ class Aftermath:
     chats: set[int] = field(default_factory=set)  # have something to send
     claims: list[Claimed] = field(default_factory=list)  # messages to send right away
     commands: bool = False
+    cards: bool = False  # a card of the operators' group says something old
     memory: bool = False
     forgetting: bool = False
     cancelled: set[str] = field(default_factory=set)  # conversations whose generation is void
@@ -99,6 +101,9 @@ class Scribe:
         self, sql: Sql, occasion: Occasion, effects: Sequence[Effect], aftermath: Aftermath
     ) -> list[Event]:
         """Write all effects; return the events that follow at once."""
+        if _shows_on_card(occasion.before) != _shows_on_card(occasion.conversation):
+            topics.touch(sql, occasion.conversation.id, occasion.at + CARD_SECONDS)
+            aftermath.cards = True
         follow: list[Event] = []
         for number, effect in enumerate(effects):
             event = self._write(sql, occasion, effect, number, aftermath)
@@ -171,6 +176,7 @@ class Scribe:
                 messages.set_consent(sql, c.id, first, last, consented=True)
             case RevokeConsent(last):
                 messages.set_consent(sql, c.id, 1, last, consented=False)
+                interpreting.take_back(sql, c.id)
             case ShowNotice(notice, values):
                 self._show(sql, occasion, notice, values, number, aftermath)
             case NotifyOperators(notice, values):
@@ -184,6 +190,8 @@ class Scribe:
                 aftermath.turns = True
             case StopTimers():
                 work.stop_timers(sql, c.id)
+                if c.state is State.ENDED:
+                    interpreting.end(sql, c.id)
             case _:
                 assert_never(effect)
         return None
@@ -316,7 +324,10 @@ class Scribe:
         c = occasion.conversation
         newest = max(first, last - MOST_UNREAD + 1)
         said = messages.of_user(sql, c.id, newest, last)
-        relays.to_operators(sql, c, Place(operator_id), said, occasion.at)
+        place = Place(operator_id, "", self._desk.contact(sql, operator_id).language)
+        relays.to_operators(sql, c, place, said, occasion.at)
+        if interpreting.want_views(sql, c, place, said, occasion.at):
+            aftermath.commands = True
         aftermath.chats.add(operator_id)
 
     def _relay_to_user(
@@ -332,3 +343,8 @@ class Scribe:
         assert message is not None, "the operator's message is stored in this transaction"
         relays.to_user(sql, c, contact, operator_id, message, occasion.at)
         aftermath.chats.add(contact.chat_id)
+
+
+def _shows_on_card(c: Conversation) -> tuple[object, ...]:
+    holder = (c.holder.operator_id, c.holder.since) if c.holder else None
+    return c.state, c.epoch, holder, c.requested_at, c.blocked

@@ -33,6 +33,7 @@ class Signals:
         self.turns = Bell()
         self.outbox = Bell()
         self.commands = Bell()
+        self.cards = Bell()
         self.memory = Bell()
         self.forgetting = Bell()
         self.cancel_generation: Callable[[str], None] = lambda conversation_id: None
@@ -50,6 +51,8 @@ class Signals:
             self.outbox.ring()
         if aftermath.commands:
             self.commands.ring()
+        if aftermath.cards:
+            self.cards.ring()
         if aftermath.memory:
             self.memory.ring()
         if aftermath.forgetting:

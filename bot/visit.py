@@ -15,3 +15,4 @@ class Visit:
     user_id: int
     contact: Contact  # the private chat it came from
     key: str  # of this update: what it causes is made once
+    reply_to: int = 0  # the message that this one answers, in the same chat

@@ -1,4 +1,4 @@
-"""The loops of a running bot: turns, timers, outbox, commands, memory, forgetting, leftover lines.
+"""The loops of a running bot: turns, timers, outbox, commands, memory, forgetting, cards, lines.
 
 Each loop looks for what is due in the database, does it, and sleeps until the next time, a ring,
 or a short while for what another process wrote. Trouble with the database is waited out.
@@ -14,6 +14,9 @@ import structlog
 from bot.coordinator import Coordinator
 from bot.core.effects import Timer
 from bot.core.events import HandoffReminderDue, HumanLeaseExpired
+from bot.desk import assignments
+from bot.desk.aiding import Aiding
+from bot.desk.cards import Cards
 from bot.errors import DabirError
 from bot.executor import Executor
 from bot.forgetting import Forgetter
@@ -109,9 +112,11 @@ class Workers:
         executor: Executor,
         delivery: Delivery,
         commands: MemoryCommands,
+        aiding: Aiding,
         memory: Memory,
         forgetter: Forgetter,
         lines: Fleeting,
+        cards: Cards,
         signals: Signals,
         clock: Callable[[], float],
         idle_seconds: float,
@@ -120,9 +125,11 @@ class Workers:
         self._coordinator = coordinator
         self._delivery = delivery
         self._commands = commands
+        self._aiding = aiding
         self._memory = memory
         self._forgetter = forgetter
         self._lines = lines
+        self._cards = cards
         self._signals = signals
         self._clock = clock
         self._idle_seconds = idle_seconds
@@ -144,6 +151,7 @@ class Workers:
                 group.create_task(self._loop(self._signals.outbox, self._look_for_chats))
                 group.create_task(self._loop(self._signals.commands, self._answer_commands))
                 group.create_task(self._loop(self._signals.memory, self._write_memory))
+                group.create_task(self._loop(self._signals.cards, self._keep_cards))
                 group.create_task(self._loop(self._signals.forgetting, self._forgetter.go_on))
                 group.create_task(self._loop(Bell(), self._tidy))
         finally:
@@ -221,19 +229,27 @@ class Workers:
 
     async def _answer_commands(self) -> float | None:
         """Each by itself: one that waits for a slow memory holds up no other."""
-        while (effect := await self._commands.claim()) is not None:
-            self._claimed[effect.id] = effect
-            self._answers.start(effect.id)
+        for answering in (self._commands, self._aiding):
+            while (effect := await answering.claim()) is not None:
+                self._claimed[effect.id] = effect
+                self._answers.start(effect.id)
         return None
 
     async def _answer(self, effect_id: str) -> None:
         effect = self._claimed.pop(effect_id, None)
         if effect is not None:
-            await self._commands.answer(effect)
+            answering = self._aiding if effect.kind == assignments.KIND else self._commands
+            await answering.answer(effect)
 
     async def _write_memory(self) -> float | None:
         await asyncio.sleep(MEMORY_BATCH_SECONDS)
         return await self._memory.flush(self._clock())
+
+    async def _keep_cards(self) -> float | None:
+        next_due, sends = await self._cards.look()
+        for chat_id in sends:
+            self._chats.start(chat_id)
+        return next_due
 
     async def _tidy(self) -> float | None:
         await self._lines.tidy()

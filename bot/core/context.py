@@ -186,6 +186,30 @@ def compile_context(question: Question, budget: Budget | None = None) -> Context
     )
 
 
+def readable_talk(history: History, context_from: int, budget: Budget) -> tuple[Said, ...]:
+    """What the AI may read of a conversation, the newest that fits, in order; no turn is under way.
+
+    By the same rules as a turn's context (I8). Raises NothingToAnswer if there is nothing.
+    """
+    readable = [
+        replace(each, text=text)
+        for each in _readable(history)
+        if each.version > context_from and (text := _worded(each))
+    ]
+    left = budget.max_tokens - NOTES_TOKENS
+    talk: list[Said] = []
+    for said in reversed(readable[-budget.max_messages :]):
+        room = left - MESSAGE_TOKENS
+        text = cut_in_the_middle(said.text, max(room, WORTH_CUTTING_TOKENS))
+        if talk and estimate_tokens(text) > room:
+            break
+        left = room - estimate_tokens(text)
+        talk.append(replace(said, text=text))
+    if not any(each.author is Author.USER for each in talk):
+        raise NothingToAnswer("no message of the user may be read by the AI")
+    return tuple(reversed(talk))
+
+
 def shortened(line: MemoryLine) -> MemoryLine:
     """A whole message may have become one line; enough of it to know what it says."""
     return replace(line, text=cut_in_the_middle(line.text, RECALLED_TOKENS))

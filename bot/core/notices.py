@@ -40,6 +40,11 @@ class Notice(StrEnum):
     DELIVERY_HANDOFF = "delivery_handoff"  # UNREQUEST; could not find out; passed to a person {place}
     DELIVERY_FAILED = "delivery_failed"  # PERSON; Telegram refused my answer
     # to the user: input
+    # to the user: a person who reads and writes in translation
+    TRANSLATION_ASKED = "translation_asked"  # ALLOW REFUSE; {name} would like to read in translation
+    TRANSLATION_ALLOWED = "translation_allowed"
+    TRANSLATION_REFUSED = "translation_refused"
+    TRANSLATED = "translated"  # {lines}: what the operator confirmed; {source}: what they wrote
     UNREADABLE = "unreadable"  # {kind}: sticker, photo, voice, video, location, poll, contact, empty, …
     NOT_PASSED_ON = "not_passed_on"  # {kind}: it could not be passed on to the person
     STRANGER = "stranger"  # one polite line, once
@@ -91,6 +96,30 @@ class Notice(StrEnum):
     OP_NO_SUCH = "op_no_such"  # {conversation}: no such conversation, or it is closed
     OP_QUEUE = "op_queue"  # {lines}
     OP_QUEUE_EMPTY = "op_queue_empty"
+    # to operators: what the AI does for them; {lack}: a bot.model.aiding.Lack value
+    OP_DRAFT = "op_draft"  # SEND DISCARD; {lines} {suggestion}; not sent
+    OP_NO_DRAFT = "op_no_draft"  # {lack}
+    OP_SUMMARY = "op_summary"  # {name} {conversation} {lines}
+    OP_NO_SUMMARY = "op_no_summary"  # {lack}
+    OP_VIEW = "op_view"  # {text} {lines} {from} {to} {engine}: a message and its translation
+    OP_NO_VIEW = "op_no_view"  # {text} {from} {to} {lack}
+    OP_PREVIEW = "op_preview"  # SEND AS_WRITTEN DISCARD; {lines} {source} {to} {engine} {suggestion}
+    OP_NO_PREVIEW = "op_no_preview"  # AS_WRITTEN DISCARD; {source} {from} {to} {lack} {suggestion}
+    OP_SUGGESTION_SENT = "op_suggestion_sent"  # {name} {lines}; in place of the suggestion
+    OP_SUGGESTION_DISCARDED = "op_suggestion_discarded"  # {lines}; in place of the suggestion
+    OP_SUGGESTION_OUTDATED = "op_suggestion_outdated"  # {lines}; in place of the suggestion
+    OP_SUGGESTION_STALE = "op_suggestion_stale"  # the conversation changed hands meanwhile
+    OP_ALREADY_SENT = "op_already_sent"
+    OP_DISCARDED_BEFORE = "op_discarded_before"
+    OP_NOT_YOURS = "op_not_yours"  # only whoever holds the conversation may do that
+    OP_TRANSLATION_ON = "op_translation_on"  # {theirs} {ours}
+    OP_TRANSLATION_ASKED = "op_translation_asked"  # {theirs} {ours} {name}; the user is asked first
+    OP_TRANSLATION_ALLOWED = "op_translation_allowed"  # {name}
+    OP_TRANSLATION_REFUSED = "op_translation_refused"  # {name}
+    OP_TRANSLATION_NOT_ALLOWED = "op_translation_not_allowed"
+    OP_TRANSLATION_OFF = "op_translation_off"
+    OP_NOTHING_TO_TRANSLATE = "op_nothing_to_translate"
+    OP_NO_LANGUAGE = "op_no_language"  # {language}: no code or name that is known
     OP_ONLY = "op_only"  # this command is for operators
 
 

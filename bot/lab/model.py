@@ -36,6 +36,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.lab.practice import wire
+from bot.lab.practice.aid import help_operator
 from bot.lab.practice.answers import answer
 from bot.lab.practice.controls import controls
 from bot.lab.practice.journal import Asked, Gate
@@ -174,7 +175,7 @@ class PracticeModel:
         if refused is not None:
             return refused
         return replace(
-            answer(read_prompt(asked.body)),
+            help_operator(asked.body) or answer(read_prompt(asked.body)),
             first_token_seconds=self.settings.latency_seconds,
             token_seconds=self.settings.token_seconds,
         )

@@ -19,6 +19,12 @@ ON CONFLICT (chat_id, message_id) DO NOTHING
 ORIGINAL = """
 SELECT of_chat_id, of_message_id FROM copies WHERE chat_id = :chat_id AND message_id = :message_id
 """
+CONVERSATION = """
+SELECT conversation_id FROM copies
+WHERE (chat_id = :chat_id AND message_id = :message_id)
+   OR (of_chat_id = :chat_id AND of_message_id = :message_id)
+LIMIT 1
+"""
 COPIES = """
 SELECT chat_id, message_id FROM copies
 WHERE of_chat_id = :chat_id AND of_message_id = :message_id ORDER BY chat_id, message_id
@@ -40,6 +46,12 @@ def original_of(sql: Sql, copy: MessageRef) -> MessageRef | None:
     """What a message of ours stands for; None if it stands for itself."""
     row = sql.row(ORIGINAL, copy._asdict())
     return MessageRef(*row) if row else None
+
+
+def conversation_of(sql: Sql, message: MessageRef) -> str:
+    """The conversation in which a message was passed on, whichever side of it this is; "": none."""
+    row = sql.row(CONVERSATION, message._asdict())
+    return str(row[0]) if row else ""
 
 
 def copies_of(sql: Sql, original: MessageRef) -> Sequence[MessageRef]:

@@ -1,7 +1,7 @@
 """What was said, each line with its author. Text is added, never removed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.store.port import Row, Sql
 
@@ -19,19 +19,22 @@ class StoredMessage:
     message_id: int
     consented: bool
     visible: bool
+    reply_to: int = 0  # message_id in the same chat
+    media_group: str = ""
+    entities: str = ""  # JSON, as in bot/telegram/parts.py
 
 
 # Numbered under the row lock of the conversation, so no two messages get the same number.
 INSERT = """
 INSERT INTO messages (conversation_id, seq, author, kind, text, detail, at, version, turn_id,
- chat_id, message_id, consented, visible, covered_by)
+ chat_id, message_id, consented, visible, reply_to, media_group, entities, covered_by)
 VALUES (:conversation_id,
  (SELECT coalesce(max(seq), 0) + 1 FROM messages WHERE conversation_id = :conversation_id),
  :author, :kind, :text, :detail, :at, :version, :turn_id,
- :chat_id, :message_id, :consented, :visible, '')
+ :chat_id, :message_id, :consented, :visible, :reply_to, :media_group, :entities, '')
 """
 FIELDS = """author, kind, text, detail, at, version, turn_id, chat_id, message_id, consented,
- visible"""
+ visible, reply_to, media_group, entities"""
 LATEST = f"""
 SELECT {FIELDS} FROM messages WHERE conversation_id = :conversation_id
 ORDER BY seq DESC LIMIT :most
@@ -47,9 +50,10 @@ WHERE author <> 'ai' AND chat_id = :chat_id AND message_id = :id
 """
 SEEN = "SELECT 1 FROM messages WHERE author <> 'ai' AND chat_id = :chat_id AND message_id = :id"
 EDIT = """
-UPDATE messages SET text = :text, kind = :kind
-WHERE author = 'user' AND chat_id = :chat_id AND message_id = :message_id AND text <> :text
-  AND kind <> 'forgotten'
+UPDATE messages SET text = :text, kind = :kind, entities = :entities
+WHERE author <> 'ai' AND chat_id = :chat_id AND message_id = :message_id
+ AND (text <> :text OR entities <> :entities)
+ AND kind <> 'forgotten'
 RETURNING conversation_id, version
 """
 COVER = """
@@ -82,6 +86,9 @@ def add(sql: Sql, conversation_id: str, message: StoredMessage) -> None:
         "message_id": message.message_id,
         "consented": int(message.consented),
         "visible": int(message.visible),
+        "reply_to": message.reply_to,
+        "media_group": message.media_group,
+        "entities": message.entities,
     }
     sql.run(INSERT, values)
 
@@ -96,10 +103,15 @@ def by_id(sql: Sql, chat_id: int, message_id: int) -> StoredMessage | None:
     return _read(row) if row else None
 
 
-def edit(sql: Sql, chat_id: int, message_id: int, text: str, kind: str) -> tuple[str, int] | None:
-    """Take the new text of a message; (conversation, version), or None if nothing changed."""
+def edit(
+    sql: Sql, chat_id: int, message_id: int, text: str, kind: str, entities: str = ""
+) -> tuple[str, int] | None:
+    """Take the new text of a message; (conversation, version), or None if nothing changed.
+
+    Version 0: it is no message of a user to the AI, but a command or an operator's.
+    """
     values = {"chat_id": chat_id, "message_id": message_id, "text": text, "kind": kind}
-    row = sql.row(EDIT, values)
+    row = sql.row(EDIT, {**values, "entities": entities})
     return (row[0], row[1]) if row else None
 
 
@@ -131,17 +143,5 @@ def show_reply(sql: Sql, conversation_id: str, turn_id: str) -> None:
 
 
 def _read(row: Row) -> StoredMessage:
-    author, kind, text, detail, at, version, turn_id, chat_id, message_id, consented, visible = row
-    return StoredMessage(
-        author,
-        kind,
-        text,
-        detail,
-        at,
-        version,
-        turn_id,
-        chat_id,
-        message_id,
-        bool(consented),
-        bool(visible),
-    )
+    message = StoredMessage(*row)
+    return replace(message, consented=bool(message.consented), visible=bool(message.visible))

@@ -80,7 +80,7 @@ INSERT INTO outbox (id, conversation_id, chat_id, seq, author, epoch, turn_id, t
  status, attempts, probes, not_before, claimed_until, claim, low_id, message_id, created_at,
  settled_at)
 VALUES (:id, :conversation_id, :chat_id, :seq, :author, :epoch, :turn_id, :topic, :payload,
- 'pending', 0, 0, :at, 0, 0, 0, 0, :at, 0)
+ 'pending', 0, 0, :not_before, 0, 0, 0, 0, :at, 0)
 ON CONFLICT (id) DO NOTHING
 """
 DUE_CHATS = """
@@ -170,6 +170,17 @@ UNION SELECT message_id FROM copies WHERE message_id > :low AND message_id < :hi
 SUPERGROUPS_BELOW = -1_000_000_000_000
 IN_SUPERGROUP = KNOWN_IDS.format(where="AND chat_id = :chat_id")
 ELSEWHERE = KNOWN_IDS.format(where="AND chat_id > :chat_id")
+GOING_TO = """
+SELECT DISTINCT chat_id FROM outbox
+WHERE conversation_id = :conversation_id AND chat_id <> :chat_id
+ AND status IN ('pending', 'sending', 'unknown')
+ AND (payload LIKE :single OR payload LIKE :album)
+"""
+PEEK = "SELECT status, payload FROM outbox WHERE id = :id"
+REWRITE = """
+UPDATE outbox SET payload = :payload, not_before = :not_before
+WHERE id = :id AND status = 'pending' AND attempts = 0
+"""
 LAST_FAILURE = """
 SELECT max(settled_at) FROM outbox
 WHERE conversation_id = :conversation_id AND status IN ('failed', 'unresolved')
@@ -185,8 +196,11 @@ WHERE chat_id = :old AND status IN ('pending', 'sending', 'unknown')
 """
 
 
-def put(sql: Sql, outgoing: Outgoing, at: float) -> None:
-    """Queue a message behind all others of its chat. The same id again changes nothing."""
+def put(sql: Sql, outgoing: Outgoing, at: float, *, wait_seconds: float = 0.0) -> None:
+    """Queue a message behind all others of its chat. The same id again changes nothing.
+
+    `wait_seconds`: neither it nor what follows it leaves earlier.
+    """
     row = sql.row(NEXT_SEQ, {"chat_id": outgoing.chat_id})
     assert row is not None
     values = {
@@ -200,8 +214,31 @@ def put(sql: Sql, outgoing: Outgoing, at: float) -> None:
         "topic": outgoing.topic,
         "payload": outgoing.payload,
         "at": at,
+        "not_before": at + wait_seconds,
     }
     sql.run(PUT, values)
+
+
+def peek(sql: Sql, id: str) -> tuple[Status, str] | None:
+    """How a message stands, and its payload."""
+    row = sql.lock_row(PEEK, {"id": id})
+    return (Status(row[0]), row[1]) if row else None
+
+
+def going_to(sql: Sql, conversation_id: str, chat_id: int, message_id: int) -> frozenset[int]:
+    """Chats to which this message is still on its way."""
+    values = {
+        "conversation_id": conversation_id,
+        "chat_id": chat_id,
+        "single": f"%[{chat_id},{message_id}]%",
+        "album": f'{{"album":[{chat_id},%{message_id}%',
+    }
+    return frozenset(row[0] for row in sql.rows(GOING_TO, values))
+
+
+def rewrite(sql: Sql, id: str, payload: str, not_before: float) -> bool:
+    """Change what has not begun to leave. False: it has."""
+    return sql.run(REWRITE, {"id": id, "payload": payload, "not_before": not_before}) == 1
 
 
 def due_chats(sql: Sql, now: float, most: int) -> Sequence[int]:

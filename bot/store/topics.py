@@ -18,11 +18,12 @@ class Topic:
     card_id: int
     card_shown: str
     card_epoch: int
+    card_due: float  # when to bring the card up to date; 0.0: it is
     silent: bool
 
 
 FIELDS = """conversation_id, chat_id, thread_id, generation, opening_since, opening_low, name,
- card_id, card_shown, card_epoch, silent"""
+ card_id, card_shown, card_epoch, card_due, silent"""
 WANT = """
 INSERT INTO topics AS known (conversation_id, chat_id, thread_id, generation, opening_since,
  opening_low, name, card_id, card_shown, card_epoch, card_due, silent)
@@ -75,7 +76,9 @@ TOUCH = """
 UPDATE topics SET card_due = CASE WHEN card_due > 0 AND card_due < :at THEN card_due ELSE :at END
 WHERE conversation_id = :conversation_id
 """
-PUT_OFF = "UPDATE topics SET card_due = :at WHERE conversation_id = :conversation_id"
+TAKE_UP = """
+UPDATE topics SET card_due = 0 WHERE conversation_id = :conversation_id AND card_due = :due
+"""
 DUE = f"""
 SELECT {FIELDS} FROM topics WHERE card_due > 0 AND card_due <= :now ORDER BY card_due LIMIT :most
 """
@@ -169,9 +172,13 @@ def touch(sql: Sql, conversation_id: str, due_at: float) -> None:
     sql.run(TOUCH, {"conversation_id": conversation_id, "at": due_at})
 
 
-def put_off(sql: Sql, conversation_id: str, due_at: float) -> None:
-    """Look at the card again then; 0.0: it is up to date."""
-    sql.run(PUT_OFF, {"conversation_id": conversation_id, "at": due_at})
+def take_up(sql: Sql, topic: Topic) -> bool:
+    """Set out to bring the card up to date; whatever changes from now on makes it due again.
+
+    False: somebody else has taken it up.
+    """
+    values = {"conversation_id": topic.conversation_id, "due": topic.card_due}
+    return sql.run(TAKE_UP, values) == 1
 
 
 def due(sql: Sql, now: float, most: int = 100) -> Sequence[Topic]:

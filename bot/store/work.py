@@ -57,7 +57,7 @@ WHERE conversation_id = :id AND turn_id = :turn_id AND kind IN ('generate', 'mod
 CLAIM_COMMAND = """
 UPDATE effects SET claimed_until = :until
 WHERE claimed_until <= :now AND id = (
-  SELECT id FROM effects WHERE kind = 'command' AND claimed_until <= :now
+  SELECT id FROM effects WHERE kind = :kind AND claimed_until <= :now
   ORDER BY created_at, id LIMIT 1)
 RETURNING id, conversation_id, kind, epoch, turn_id, payload
 """
@@ -88,7 +88,7 @@ DROP_DRAFT = "DELETE FROM drafts WHERE conversation_id = :id AND turn_id = :turn
 class StoredEffect:
     id: str
     conversation_id: str
-    kind: str  # generate | moderate | command
+    kind: str  # generate | moderate | command | aid
     epoch: int
     turn_id: str
     payload: Mapping[str, str]
@@ -171,9 +171,9 @@ def cancel(sql: Sql, conversation_id: str, turn_id: str) -> None:
     drop_draft(sql, conversation_id, turn_id)
 
 
-def claim_command(sql: Sql, now: float, until: float) -> StoredEffect | None:
-    """Take one command; of many takers at once, one gets it."""
-    row = sql.row(CLAIM_COMMAND, {"now": now, "until": until})
+def claim_command(sql: Sql, now: float, until: float, kind: str = "command") -> StoredEffect | None:
+    """Take one command, or other work of its own kind; of many takers at once, one gets it."""
+    row = sql.row(CLAIM_COMMAND, {"now": now, "until": until, "kind": kind})
     return _effect(row) if row else None
 
 

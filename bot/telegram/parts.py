@@ -29,6 +29,22 @@ def part_from_json(text: str) -> Part:
         raise ValueError("this is no stored message part") from error
 
 
+def entities_to_json(entities: tuple[Entity, ...]) -> str:
+    """Formatted runs alone; "" for none."""
+    if not entities:
+        return ""
+    records = [_entity_to_record(each) for each in entities]
+    return json.dumps(records, ensure_ascii=False, separators=(",", ":"))
+
+
+def entities_from_json(text: str) -> tuple[Entity, ...]:
+    """Read what `entities_to_json` wrote. Raises ValueError for anything else."""
+    try:
+        return tuple(Entity(**each) for each in json.loads(text)) if text else ()
+    except (AttributeError, TypeError) as error:
+        raise ValueError("these are no stored entities") from error
+
+
 def _entity_to_record(entity: Entity) -> dict[str, str | int]:
     record: dict[str, str | int] = {
         "type": entity.type,

@@ -56,6 +56,27 @@ class Missing:
     turn_id: str
 
 
+class SuggestionAction(StrEnum):
+    SEND = "send"  # *Send* it as suggested
+    AS_WRITTEN = "written"  # *Send as written*: the operator's words without their translation
+    DISCARD = "discard"  # *Discard*
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionPress:
+    """A button below a suggestion to an operator."""
+
+    action: SuggestionAction
+    suggestion: str
+
+
+@dataclass(frozen=True, slots=True)
+class MayTranslate:
+    """The user says whether what they write may be translated."""
+
+    allowed: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Forget:
     """*Destroy everything*; the token is of the question that it answers."""
@@ -96,7 +117,18 @@ class DeskPress:
 
 
 Press: TypeAlias = (
-    Start | Human | Cancel | Unrequest | Claim | Arrived | Missing | DeskPress | Forget | Keep
+    Start
+    | Human
+    | Cancel
+    | Unrequest
+    | Claim
+    | Arrived
+    | Missing
+    | DeskPress
+    | Forget
+    | Keep
+    | SuggestionPress
+    | MayTranslate
 )
 
 CONVERSATION = r"(?:[A-Za-z0-9][A-Za-z0-9:._#-]{0,53}|-[0-9]{1,20})"
@@ -112,6 +144,8 @@ GRAMMAR = re.compile(
     rf"|desk:(?P<desk>(?:{'|'.join(DeskAction)}):{CONVERSATION})"
     rf"|arrived:(?P<arrived>{TURN})"
     rf"|missing:(?P<missing>{TURN})"
+    rf"|suggest:(?P<suggest>(?:{'|'.join(SuggestionAction)}):[0-9a-f]{{16}})"
+    r"|translate:(?P<translate>yes|no)"
     rf"|forget:(?P<forget>{QUESTION})"
     rf"|keep:(?P<keep>{QUESTION})"
     r")",
@@ -141,6 +175,11 @@ def parse_press(data: str) -> Press | None:
             return Arrived(value)
         case "missing":
             return Missing(value)
+        case "suggest":
+            action, _, suggestion = value.partition(":")
+            return SuggestionPress(SuggestionAction(action), suggestion)
+        case "translate":
+            return MayTranslate(value == "yes")
         case "forget":
             return Forget(value)
         case "keep":
@@ -179,6 +218,10 @@ def _write(press: Press) -> str:
             return f"v1:arrived:{turn_id}"
         case Missing(turn_id):
             return f"v1:missing:{turn_id}"
+        case SuggestionPress(action, suggestion):
+            return f"v1:suggest:{action}:{suggestion}"
+        case MayTranslate(allowed):
+            return f"v1:translate:{'yes' if allowed else 'no'}"
         case Forget(token):
             return f"v1:forget:{token}"
         case Keep(token):

@@ -26,6 +26,11 @@ UNREQUEST = N_("Cancel the request")
 TAKE = N_("Take")
 ARRIVED = N_("It arrived")
 MISSING = N_("It did not")
+SEND = N_("Send")
+AS_WRITTEN = N_("Send as written")
+DISCARD = N_("Discard")
+ALLOW_TRANSLATION = N_("Allow translation")
+REFUSE_TRANSLATION = N_("No, thank you")
 DESTROY = N_("Destroy everything")
 KEEP = N_("Keep everything")
 
@@ -131,7 +136,8 @@ NOTICES: Mapping[Notice, str] = {
         "Your messages and the answers are kept on the computer of whoever runs this bot.\n\nThe AI"
         " assistant sees nothing until you start it. Then your messages go to the language model"
         " that the host has chosen, so that it can answer.\n\nWhat you and a person write to each"
-        " other is not shown to the assistant.\n\n/stop_ai turns the assistant off; /new keeps what"
+        " other is not shown to the assistant. A language model reads it only if you allow it to be"
+        " translated.\n\n/stop_ai turns the assistant off; /new keeps what"
         " was said before from it; /memory shows what it remembers, /export gives you all of it,"
         " and /forget_me destroys it."
     ),
@@ -232,6 +238,70 @@ NOTICES: Mapping[Notice, str] = {
     Notice.OP_NO_SUCH: N_("There is no open conversation {conversation}. /queue shows them."),
     Notice.OP_QUEUE: N_("Waiting for a person:\n{lines}"),
     Notice.OP_QUEUE_EMPTY: N_("Nobody is waiting for a person."),
+    Notice.TRANSLATION_ASKED: N_(
+        "{name} would like to read you in translation. If you agree, what you write here goes to"
+        " the language model, only to be translated; the AI assistant stays silent. Your own words"
+        " are always passed on, too."
+    ),
+    Notice.TRANSLATION_ALLOWED: N_(
+        "Thank you. Your messages are passed on as you write them, with a translation beside them."
+        " /stop_ai takes this back."
+    ),
+    Notice.TRANSLATION_REFUSED: N_(
+        "All right, nothing you write is translated. Your messages are passed on as they are."
+    ),
+    Notice.TRANSLATED: N_("{lines}\n\n— Machine translation. In the original:\n{source}"),
+    Notice.OP_DRAFT: N_(
+        "A draft by the assistant, not sent:\n\n{lines}\n\nTo send something else, reply to this"
+        " message or just write."
+    ),
+    Notice.OP_NO_DRAFT: N_("There is no draft:"),
+    Notice.OP_SUMMARY: N_(
+        "What the assistant may read of the conversation with {name}, in short:\n\n{lines}"
+    ),
+    Notice.OP_NO_SUMMARY: N_("There is no summary:"),
+    Notice.OP_VIEW: N_("“{text}”\n\n{lines}\n\n— Machine translation, {from} → {to}, by {engine}"),
+    Notice.OP_NO_VIEW: N_("“{text}”\n\nThere is no translation {from} → {to}:"),
+    Notice.OP_PREVIEW: N_(
+        "{lines}\n\n— Your words in {to}, translated by {engine}. Nothing is sent yet. You"
+        " wrote:\n{source}"
+    ),
+    Notice.OP_NO_PREVIEW: N_(
+        "{source}\n\nNothing is sent yet. There is no translation {from} → {to}:"
+    ),
+    Notice.OP_SUGGESTION_SENT: N_("Sent by {name}:\n\n{lines}"),
+    Notice.OP_SUGGESTION_DISCARDED: N_("Discarded, not sent:\n\n{lines}"),
+    Notice.OP_SUGGESTION_OUTDATED: N_("Out of date, not sent:\n\n{lines}"),
+    Notice.OP_SUGGESTION_STALE: N_(
+        "The conversation has changed hands since this was asked for, so nothing was sent."
+    ),
+    Notice.OP_ALREADY_SENT: N_("An answer was sent already. Nothing is sent twice."),
+    Notice.OP_DISCARDED_BEFORE: N_("This was discarded before."),
+    Notice.OP_NOT_YOURS: N_("Only whoever holds the conversation can do that. Take it first."),
+    Notice.OP_TRANSLATION_ON: N_(
+        "Translation is on. You read {theirs} with a translation into {ours} beside it; what you"
+        " write is shown to you in {theirs} before it is sent. /translate turns it off."
+    ),
+    Notice.OP_TRANSLATION_ASKED: N_(
+        "Translation is on, {theirs} ↔ {ours}: what you write is shown to you in {theirs} before it"
+        " is sent. {name} is asked whether their words may be translated; until they agree, you"
+        " read them only as they were written. /translate turns it off."
+    ),
+    Notice.OP_TRANSLATION_ALLOWED: N_("{name} agrees: what they write is translated from now on."),
+    Notice.OP_TRANSLATION_REFUSED: N_(
+        "{name} does not want their words to be translated. You read them as they were written."
+    ),
+    Notice.OP_TRANSLATION_NOT_ALLOWED: N_(
+        "The user has not agreed to have that translated. /translate asks them."
+    ),
+    Notice.OP_TRANSLATION_OFF: N_("Translation is off."),
+    Notice.OP_NOTHING_TO_TRANSLATE: N_(
+        "I find no text to translate there. Reply with /translate to a message of this"
+        " conversation."
+    ),
+    Notice.OP_NO_LANGUAGE: N_(
+        "I do not know the language “{language}”. Use a code such as en, fa or de."
+    ),
     Notice.OP_ONLY: N_("This command is for operators only. /help shows yours."),
 }
 
@@ -373,6 +443,20 @@ KINDS: Mapping[str, str] = {
     "voice": N_("your voice message"),
 }
 
+# Why the model's help is missing; continues OP_NO_DRAFT and the like.
+LACKS: Mapping[str, str] = {
+    "nothing_readable": N_("the user has let the assistant read nothing of this conversation."),
+    "model": N_("the model gives no usable answer at the moment. Please try again in a minute."),
+    "timed_out": N_("the model took too long. Please try again in a minute."),
+    "withheld": N_("what the model wrote did not pass the check."),
+    "unchecked": N_("what the model wrote could not be checked. Please try again in a minute."),
+    "unsupported": N_("the model does not translate between these languages."),
+    "wrong_language": N_("what the model wrote is in another language."),
+    "too_long": N_("the text is too long to be translated in one message."),
+    "not_allowed": N_("the user does not want their words to be translated."),
+}
+LACKS_OTHERWISE = N_("it did not work. Please try again in a minute.")
+
 # The same kinds where an operator reads of them.
 KINDS_SENT: Mapping[str, str] = {
     "animation": N_("an animation"),
@@ -426,7 +510,8 @@ TAKE_OVER = N_("Take over")
 
 OWNER_HELP = N_(
     "For you as the owner:\n/queue – who is waiting for a person\n/claim – take a conversation"
-    " over\n/release – give it back"
+    " over\n/release – give it back\n/draft – have an answer drafted\n/summary – what it is"
+    " about\n/translate – read and write in another language"
 )
 COMMANDS: Mapping[str, str] = {
     "start": N_("choose who answers: the assistant or a person"),
@@ -449,4 +534,7 @@ OWNER_COMMANDS: Mapping[str, str] = {
     "queue": N_("who is waiting for a person"),
     "claim": N_("take a conversation over"),
     "release": N_("give a conversation back"),
+    "draft": N_("have an answer drafted"),
+    "summary": N_("what the conversation is about"),
+    "translate": N_("read and write in another language"),
 }

@@ -17,16 +17,16 @@ from bot.core.events import (
     ReplyRecalled,
     UserBlockedBot,
 )
-from bot.core.notices import Notice
 from bot.desk.staffing import Desk
 from bot.scribe import Aftermath, Scribe
-from bot.store import conversations, copies, messages, outbox, topics
+from bot.store import conversations, copies, outbox, topics
 from bot.store.copies import MessageRef
 from bot.store.outbox import Author, Claimed, Outgoing, Status
 from bot.store.port import Database, Sql
 from bot.telegram import payload
 from bot.telegram.characters import units
-from bot.telegram.payload import Album, CopyOf, Document, EditOf, Pin, React, SendPart
+from bot.telegram.failures import Failures
+from bot.telegram.payload import Album, CopyOf, EditOf, Pin, SendPart
 from bot.telegram.port import Part
 
 log = structlog.get_logger(__name__)
@@ -47,7 +47,7 @@ class Settling:
     ) -> None:
         self._database = database
         self._coordinator = coordinator
-        self._scribe = scribe
+        self._failures = Failures(scribe, desk, clock)
         self._desk = desk
         self._clock = clock
 
@@ -73,6 +73,7 @@ class Settling:
     ) -> None:
         """Replies, edits and reactions find what stands for what."""
         out = claimed.outgoing
+        aftermath.cards = aftermath.cards or bool(out.topic)  # it may just have been opened
         what = payload.read(out.payload)
         match what:
             case SendPart(stands_for=MessageRef() as original):
@@ -88,7 +89,7 @@ class Settling:
                 shown = MessageRef(out.chat_id, message_id)
                 copies.note(sql, shown, original, out.conversation_id)
         elif originals:  # which of them is missing cannot be known
-            self._tell_failure(sql, claimed, "part of it cannot be copied", aftermath)
+            self._failures.tell(sql, claimed.outgoing, "part of it cannot be copied", aftermath)
         if isinstance(what, SendPart) and what.card and ids:
             self._pin_card(sql, out, what.card, ids[0], aftermath)
 
@@ -208,77 +209,9 @@ class Settling:
                 outbox.drop(sql, out.conversation_id, out.turn_id, at)
                 self.step(sql, claimed, DeliveryFailed, aftermath)
             else:
-                self._tell_failure(sql, claimed, reason, aftermath)
+                self._failures.tell(sql, claimed.outgoing, reason, aftermath)
 
         await self._coordinator.transact(settle)
-
-    def _tell_failure(self, sql: Sql, claimed: Claimed, reason: str, aftermath: Aftermath) -> None:
-        """Nobody is left believing that words arrived which did not."""
-        out = claimed.outgoing
-        if out.author is Author.HUMAN:
-            self._tell_operator(sql, out, reason, aftermath)
-        elif out.author is Author.RELAY:
-            self._tell_desk(sql, out, reason, aftermath)
-
-    def _tell_operator(self, sql: Sql, out: Outgoing, reason: str, aftermath: Aftermath) -> None:
-        """Where they wrote it: in the topic, as an answer to it, or in their private chat."""
-        operator = int(out.id.split(":human:")[-1].rsplit(":", 2)[1])
-        source = _source(payload.read(out.payload))
-        contact, topic = self._desk.contact(sql, operator), ""
-        if source is not None and source.chat_id < 0:
-            contact = conversations.Contact(
-                out.conversation_id, source.chat_id, "", self._desk.language
-            )
-            topic = out.conversation_id
-        self._scribe.tell(
-            sql,
-            contact,
-            Notice.OP_NOT_DELIVERED,
-            {"conversation": out.conversation_id, "reason": reason},
-            key=out.id,
-            at=self._clock(),
-            aftermath=aftermath,
-            topic=topic,
-            answers=source if topic else None,
-        )
-
-    def _tell_desk(self, sql: Sql, out: Outgoing, reason: str, aftermath: Aftermath) -> None:
-        """The operators learn what they cannot see, the user what did not get through."""
-        what = payload.read(out.payload)
-        known = conversations.peek(sql, out.conversation_id)
-        if known is None or isinstance(what, Pin):
-            return
-        user = known[1]
-        place = conversations.Contact(out.conversation_id, out.chat_id, "", self._desk.language)
-        if out.chat_id > 0:
-            place = self._desk.contact(sql, out.chat_id)
-        source = _source(what)
-        said = messages.by_id(sql, *source) if source else None
-        values = {"name": user.user_name, "reason": reason, "conversation": out.conversation_id}
-        values |= {"kind": said.kind if said else "", "emoji": getattr(what, "emoji", "")}
-        notice = Notice.OP_REACTED if isinstance(what, React) else Notice.OP_NOT_RELAYED
-        self._scribe.tell(
-            sql,
-            place,
-            notice,
-            values,
-            key=out.id,
-            at=self._clock(),
-            aftermath=aftermath,
-            topic=out.topic,
-            answers=source if isinstance(what, React) else None,
-        )
-        if isinstance(what, SendPart | CopyOf | Album) and source is not None:
-            self._scribe.tell(
-                sql,
-                user,
-                Notice.NOT_PASSED_ON,
-                values,
-                key=out.id,
-                at=self._clock(),
-                aftermath=aftermath,
-                answers=source,
-            )
 
     def step(
         self,
@@ -350,7 +283,7 @@ class Settling:
                 event = DeliveryUnresolved(at, out.epoch, out.turn_id, anyone)
                 self._coordinator.step(sql, out.conversation_id, event, aftermath)
             else:
-                self._tell_failure(sql, claimed, NO_ANSWER, aftermath)
+                self._failures.tell(sql, claimed.outgoing, NO_ANSWER, aftermath)
 
         await self._coordinator.transact(settle)
         log.warning("delivery_unresolved", id=out.id)
@@ -358,23 +291,6 @@ class Settling:
 
 def at_step(delays: tuple[float, ...], index: int) -> float:
     return delays[min(index, len(delays) - 1)]
-
-
-def _source(what: payload.Payload) -> MessageRef | None:
-    """The message that somebody wrote, which this passes on or is about."""
-    match what:
-        case SendPart(stands_for=stands_for):
-            return stands_for
-        case CopyOf(chat_id, message_id):
-            return MessageRef(chat_id, message_id)
-        case Album(chat_id, message_ids):
-            return MessageRef(chat_id, min(message_ids))
-        case EditOf(of):
-            return of
-        case React(to):
-            return to
-        case Pin() | Document():
-            return None
 
 
 def _labelled(part: Part, label: str) -> Part:

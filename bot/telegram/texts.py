@@ -23,9 +23,12 @@ from bot.telegram.presses import (
     Forget,
     Human,
     Keep,
+    MayTranslate,
     Missing,
     Press,
     Start,
+    SuggestionAction,
+    SuggestionPress,
     Unrequest,
     can_carry,
     press_data,
@@ -70,7 +73,27 @@ OFFERS_TAKE = frozenset(
         Notice.OP_LEASE_EXPIRED,
     }
 )
+SUGGESTS: Mapping[Notice, tuple[tuple[str, SuggestionAction], ...]] = {
+    Notice.OP_DRAFT: (
+        (sentences.SEND, SuggestionAction.SEND),
+        (sentences.DISCARD, SuggestionAction.DISCARD),
+    ),
+    Notice.OP_PREVIEW: (
+        (sentences.SEND, SuggestionAction.SEND),
+        (sentences.AS_WRITTEN, SuggestionAction.AS_WRITTEN),
+        (sentences.DISCARD, SuggestionAction.DISCARD),
+    ),
+    Notice.OP_NO_PREVIEW: (
+        (sentences.AS_WRITTEN, SuggestionAction.AS_WRITTEN),
+        (sentences.DISCARD, SuggestionAction.DISCARD),
+    ),
+}
 NAMES = frozenset({"name", "holder"})
+# Texts of several lines that stand by themselves: a list of ours, a draft, a message.
+BLOCKS = frozenset({"lines", "source"})
+LACKING = frozenset(
+    {Notice.OP_NO_DRAFT, Notice.OP_NO_SUMMARY, Notice.OP_NO_VIEW, Notice.OP_NO_PREVIEW}
+)
 
 
 def language_for(telegram_code: str | None, setting: str | None) -> Language:
@@ -114,6 +137,12 @@ def _translated(sentence: str, language: str) -> str:
     return _catalogue(language).gettext(sentence)
 
 
+def filled(sentence: str, language: str, values: Values = NO_VALUES) -> str:
+    """One sentence of sentences.py in this language, its values made harmless."""
+    safe = _Filled({key: _safe(key, value, language) for key, value in values.items()})
+    return isolated(_translated(sentence, language).format_map(safe).strip(), ())[0]
+
+
 class _Filled(dict[str, str]):
     def __missing__(self, key: str) -> str:
         return "…"
@@ -149,6 +178,9 @@ def _sentences(notice: Notice, values: Values) -> list[str]:
         case Notice.NO_ANSWER | Notice.NO_ANSWER_HANDOFF:
             # The same words first: why there is no answer is not the user's to know.
             return [sentences.NO_ANSWER, sentences.NOTICES[notice], *_place(notice, values)]
+        case _ if notice in LACKING:
+            lack = sentences.LACKS.get(values.get("lack", ""), sentences.LACKS_OTHERWISE)
+            return [sentences.NOTICES[notice], lack]
         case Notice.MEMORY_STATUS:
             return [sentences.NOTICES[notice], *_about_memory(values)]
         case Notice.FORGOTTEN:
@@ -188,7 +220,7 @@ def _place(notice: Notice, values: Values) -> list[str]:
 
 
 def _safe(key: str, value: str, language: str) -> str:
-    if key == "lines":
+    if key in BLOCKS:
         return untrusted.lines(value)
     if key == "conversation":
         return untrusted.identifier(value)
@@ -228,6 +260,12 @@ def _buttons(notice: Notice, values: Values) -> tuple[tuple[tuple[str, Press], .
     if notice is Notice.DID_IT_ARRIVE and turn_id:
         arrived, missing = Arrived(turn_id), Missing(turn_id)
         return (((sentences.ARRIVED, arrived), (sentences.MISSING, missing)),)
+    if notice is Notice.TRANSLATION_ASKED:
+        yes, no = MayTranslate(True), MayTranslate(False)
+        return (((sentences.ALLOW_TRANSLATION, yes),), ((sentences.REFUSE_TRANSLATION, no),))
+    if notice in SUGGESTS and (suggestion := values.get("suggestion", "")):
+        labels = SUGGESTS[notice]
+        return (tuple((label, SuggestionPress(act, suggestion)) for label, act in labels),)
     if notice is Notice.FORGET_ASK and (token := values.get("token", "")):
         return (((sentences.DESTROY, Forget(token)),), ((sentences.KEEP, Keep(token)),))
     if notice in OFFERS_TAKE and has_visible(values.get("conversation", "")):

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from telegram import Bot, Message, Update
 
 from bot.telegram.incoming import (
-    MEDIA,
-    SERVICE,
     IncomingBlock,
     IncomingMessage,
     IncomingOther,
@@ -19,8 +17,8 @@ from bot.telegram.incoming import (
     IncomingStanding,
     TopicChange,
     TopicEvent,
-    parse,
 )
+from bot.telegram.parsing import MEDIA, SERVICE, parse
 from bot.telegram.port import Entity
 
 BOT = Bot("1:a")

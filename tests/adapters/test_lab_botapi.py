@@ -578,6 +578,21 @@ async def test_media_go_up_and_come_down_again(lab: Lab) -> None:
         await lab.bot.send_photo(SARA, "no-such-file")
 
 
+async def test_an_album_that_is_copied_stays_one_under_another_id(lab: Lab) -> None:
+    album = lab.world.user_sends_album(SARA, ["photo", "video"])
+    single = lab.world.user_sends_media(SARA, "photo")
+    ids = [each.id for each in (*album, single)]
+    copies = await lab.bot.copy_messages(SARA, SARA, ids)
+    forwards = await lab.bot.forward_messages(SARA, SARA, ids)
+    old = album[0].data["media_group_id"]
+    for made in (copies, forwards):
+        groups = [
+            lab.world.message(SARA, each.message_id).data.get("media_group_id") for each in made
+        ]
+        assert groups[0] == groups[1] not in (None, old)
+        assert groups[2] is None
+
+
 async def test_an_album_of_the_bot_shares_a_group_id(lab: Lab) -> None:
     media = [InputMediaPhoto(b"one", caption="*c*", parse_mode="Markdown"), InputMediaPhoto(b"two")]
     sent = await lab.bot.send_media_group(SARA, media)

@@ -25,8 +25,8 @@ class Scene:
         return self.page.locator('[data-phone="user"]')
 
     @property
-    def owner(self) -> Locator:
-        return self.page.locator('[data-phone="owner"]')
+    def desk(self) -> Locator:
+        return self.page.locator('[data-phone="desk"]')
 
     @property
     def answers(self) -> Locator:

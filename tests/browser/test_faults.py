@@ -42,7 +42,7 @@ async def test_with_moderation_down_no_draft_is_shown_and_a_person_is_asked_for(
     await scene.write("Hello")
     await scene.event("check out of reach")
     await scene.state("handoff_pending")
-    await scene.shows(scene.owner.get_by_role("button", name="Take", exact=True))
+    await scene.shows(scene.desk.get_by_role("button", name="Take", exact=True))
     await scene.shows(scene.answers, 0)
 
 

@@ -19,7 +19,7 @@ async def test_a_narrow_screen_shows_one_part_at_a_time(scene: Scene) -> None:
     panels = scene.page.locator("main .panel")
     for name, heading in {
         "Phone": "user",
-        "Owner": "owner",
+        "Group": "desk",
         "Timeline": "timeline",
         "Memory": "memory",
         "Faults": "faults",

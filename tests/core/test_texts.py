@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import bot.telegram
 from bot.core.notices import Notice
 from bot.errors import ModelFailure
+from bot.model.aiding import Lack
 from bot.telegram.characters import has_visible, units
 from bot.telegram.port import Part
 from bot.telegram.presses import (
@@ -23,14 +24,25 @@ from bot.telegram.presses import (
     Cancel,
     Claim,
     Human,
+    MayTranslate,
     Missing,
     Press,
     Start,
+    SuggestionAction,
+    SuggestionPress,
     Unrequest,
     parse_press,
     press_data,
 )
-from bot.telegram.texts import LOCALES, command_menu, language_for, person_keyboard, phrase, phrases
+from bot.telegram.texts import (
+    LACKING,
+    LOCALES,
+    command_menu,
+    language_for,
+    person_keyboard,
+    phrase,
+    phrases,
+)
 
 LANGUAGES = ("en", "fa")
 CATALOGUES = sorted(LOCALES.glob("*/LC_MESSAGES/dabir.po"))
@@ -53,6 +65,15 @@ VALUES = {
     "usage": "/done <number>",
     "rule": "refunds",
     "reason": "it is too long",
+    "source": "three\nfour",
+    "from": "فارسی (fa)",
+    "to": "English (en)",
+    "theirs": "فارسی (fa)",
+    "ours": "English (en)",
+    "engine": "practice",
+    "lack": "unsupported",
+    "language": "klingon",
+    "suggestion": "0123456789abcdef",
     "count": "12",
     "messages": "34",
     "left": "3",
@@ -137,6 +158,9 @@ def test_the_buttons_are_those_that_the_notices_name() -> None:
     start = ("Start the AI assistant", "v1:start")
     person = ("Talk to a person", "v1:human")
     both, unrequest = [start, person], [("Cancel the request", "v1:unrequest")]
+    send = ("Send", "v1:suggest:send:0123456789abcdef")
+    as_written = ("Send as written", "v1:suggest:written:0123456789abcdef")
+    discard = ("Discard", "v1:suggest:discard:0123456789abcdef")
     take = [("Take", "v1:claim:chat:-100123")]
     assert {notice: row for notice, row in shown.items() if row} == {
         Notice.CONSENT: both,
@@ -169,6 +193,13 @@ def test_the_buttons_are_those_that_the_notices_name() -> None:
         Notice.OP_MODERATION: take,
         Notice.OP_DELIVERY: take,
         Notice.OP_LEASE_EXPIRED: take,
+        Notice.OP_DRAFT: [send, discard],
+        Notice.OP_PREVIEW: [send, as_written, discard],
+        Notice.OP_NO_PREVIEW: [as_written, discard],
+        Notice.TRANSLATION_ASKED: [
+            ("Allow translation", "v1:translate:yes"),
+            ("No, thank you", "v1:translate:no"),
+        ],
     }
     assert [(b.text, b.data) for b in person_keyboard("en")[0]] == [person]
     assert data_of(phrase(Notice.STATUS, "en")) == [Cancel(), Human()]
@@ -180,6 +211,14 @@ def test_each_model_failure_has_its_own_sentence(notice: Notice, language: str) 
     texts = {phrase(notice, language, {"failure": each.value}).text for each in ModelFailure}
     otherwise = phrase(notice, language, {"failure": "new"}).text
     assert len(texts | {otherwise}) == len(ModelFailure) + 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("notice", sorted(LACKING))
+def test_each_lack_has_its_own_sentence(notice: Notice, language: str) -> None:
+    texts = {phrase(notice, language, {**VALUES, "lack": each.value}).text for each in Lack}
+    otherwise = phrase(notice, language, {**VALUES, "lack": "new"}).text
+    assert len(texts | {otherwise}) == len(Lack) + 1
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -203,10 +242,13 @@ def test_the_place_in_the_queue_is_told_where_it_is_known() -> None:
 def test_only_the_owner_reads_of_the_owners_commands() -> None:
     assert "/claim" not in phrase(Notice.HELP, "en").text
     assert "/claim" in phrase(Notice.HELP, "en", {"owner": "1"}).text
-    assert [name for name, _ in command_menu("en", owner=True)][-3:] == [
+    assert [name for name, _ in command_menu("en", owner=True)][-6:] == [
         "queue",
         "claim",
         "release",
+        "draft",
+        "summary",
+        "translate",
     ]
 
 
@@ -298,7 +340,9 @@ def test_a_long_list_is_cut_or_split_with_its_buttons_last() -> None:
 @pytest.mark.parametrize(
     "press",
     [Start(), Human(), Cancel(), Cancel("turn:msg-12"), Unrequest(), Claim("tg:123"),
-     Claim("-100123"), Arrived("turn:msg-1"), Missing("turn:msg-999999999999")],
+     Claim("-100123"), Arrived("turn:msg-1"), Missing("turn:msg-999999999999"),
+     *(SuggestionPress(each, "0123456789abcdef") for each in SuggestionAction),
+     MayTranslate(True), MayTranslate(False)],
 )  # fmt: skip
 def test_a_press_survives_its_button(press: Press) -> None:
     assert parse_press(press_data(press)) == press
@@ -311,6 +355,8 @@ def test_a_press_survives_its_button(press: Press) -> None:
      "v1:claim", "v1:claim:", "v1:claim:a b", "v1:claim:../x", "v1:claim:" + "a" * 60,
      "v1:cancel:", "v1:cancel:turn", "v1:cancel:turn:msg-", "v1:cancel:turn:msg-1x",
      "v1:cancel:turn:msg-01", "v1:cancel:turn:msg-١", "v1:arrived", "v1:missing:x",
+     "v1:suggest:send:", "v1:suggest:send:0123", "v1:suggest:keep:0123456789abcdef",
+     "v1:suggest:send:0123456789ABCDEF", "v1:translate:", "v1:translate:maybe",
      "v1:start\0", "v1:human;v1:start", "v1:cancel:turn:msg-" + "9" * 30],
 )  # fmt: skip
 def test_forged_and_old_data_is_nothing(data: str) -> None:
@@ -319,7 +365,7 @@ def test_forged_and_old_data_is_nothing(data: str) -> None:
 
 @given(st.text(max_size=80))
 def test_data_is_either_nothing_or_exactly_what_we_write(data: str) -> None:
-    for text in (data, f"v1:{data}", f"v1:claim:{data}"):
+    for text in (data, f"v1:{data}", f"v1:claim:{data}", f"v1:suggest:send:{data}"):
         press = parse_press(text)
         assert press is None or press_data(press) == text
 

@@ -217,3 +217,96 @@ async def test_fifty_conversations_at_once_stay_apart(on_stage: Stage) -> None:
         for user_id in users:
             assert await at.texts(user_id) == [f"first of {user_id}"]
         assert len(at.names()) == 50
+
+
+async def test_flood_waits_lose_and_reorder_nothing(on_stage: Stage) -> None:
+    async with desk(on_stage) as at:
+        await at.say("start")
+        await at.sent()
+        for method in ("sendMessage", "createForumTopic"):
+            wait = Fault(Harm.REFUSE, method=method, chat_id=at.chat_id, retry_after=1, times=2)
+            on_stage.telegram.faults.add(wait)
+        words = [f"line {number}" for number in range(8)]
+        for word in words:
+            await at.say(word)
+            await at.say(word, user_id=77)
+        await at.sent()
+        assert await at.texts() == ["start", *words]
+        assert await at.texts(77) == words
+
+
+async def test_a_bot_that_stops_in_the_middle_goes_on_after_the_next_start(
+    on_stage: Stage,
+) -> None:
+    words = [f"line {number}" for number in range(6)]
+    async with desk(on_stage) as at:
+        await at.say(*words)
+    async with on_stage.bot(parts=OFTEN) as running:
+        at.running = running
+        await at.sent()
+        assert await at.texts() == words
+        assert len(at.names()) == 1
+
+
+# --- the card ---
+
+
+async def card(at: Desk, *words: str) -> Seen:
+    """Wait until the topic's one card says this."""
+
+    def found(seen: list[Seen]) -> Seen | None:
+        cards = [each for each in seen if each.keyboard]
+        whole = len(cards) == 1 and all(word in cards[0].text for word in words)
+        return cards[0] if whole else None
+
+    thread = await at.thread()
+    return await at.stage.until(
+        lambda: found(at.stage.telegram.messages(at.chat_id, thread_id=thread))
+    )
+
+
+async def test_a_topic_has_one_pinned_card_that_says_how_it_stands(on_stage: Stage) -> None:
+    async with desk(on_stage) as at:
+        await at.know(USER, "Sara")
+        await at.say("one", "two")
+        await at.sent()
+        shown = await card(at, "Sara", "nobody answers yet", "epoch 0")
+        group = on_stage.telegram.chats[at.chat_id]
+        await on_stage.until(lambda: group.pinned == [shown.message_id] or None)
+        assert [[key["text"] for key in row] for row in shown.keyboard] == [
+            ["Take", "Release", "Pass"],
+            ["Draft", "Summary"],
+            ["End", "Mute"],
+        ]
+        assert shown.keyboard[0][0]["callback_data"] == "v1:desk:take:tg:42"
+        on_stage.telegram.user_sends(USER, "/human")
+        await card(at, "waits for a person", "Waits since")
+        await on_stage.until(lambda: at.names() == ["🔴 User 42 | 42"] or None)
+        on_stage.telegram.user_sends(OWNER, "/claim")
+        changed = await card(at, f"With User {OWNER} since")
+        assert changed.message_id == shown.message_id
+        assert changed.keyboard[0][0]["text"] == "Take over"
+
+
+async def test_a_card_that_was_deleted_is_sent_again(on_stage: Stage) -> None:
+    async with desk(on_stage) as at:
+        await at.know(USER, "Sara")
+        await at.say("one")
+        await at.sent()
+        shown = await card(at, "Sara")
+        on_stage.telegram.user_deletes(at.chat_id, shown.message_id)
+        on_stage.telegram.user_sends(USER, "/human")
+        await card(at, "waits for a person")
+
+
+async def test_a_topic_that_is_opened_again_has_its_card(on_stage: Stage) -> None:
+    async with desk(on_stage) as at:
+        await at.know(USER, "Sara")
+        await at.say("one")
+        await at.sent()
+        await card(at, "Sara")
+        on_stage.telegram.user_deletes_topic(at.chat_id, await at.thread())
+        await at.say("two")
+        await at.sent()
+        await card(at, "Sara")
+        assert await at.texts() == ["two"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bot.telegram import payload
-from bot.telegram.payload import SendPart
+from bot.telegram.payload import EditOf, SendPart
 from tests.simulation.people import Person
 from tests.simulation.promises import Broken, Judge
 from tests.simulation.remote_memory import RemoteMemory
@@ -110,8 +110,13 @@ def _the_record_is_true(store: Store, telegram: SimulatedTelegram) -> None:
     """What the outbox says was sent stands in the chat, and what stands there was sent."""
     sent: Counter[Any] = Counter()
     doubtful: Counter[Any] = Counter()
-    rows = "SELECT id, chat_id, payload, status, message_id FROM outbox"
-    for id, chat_id, written, status, message_id in store.rows(rows):
+    rows = store.rows("SELECT id, chat_id, payload, status, message_id FROM outbox ORDER BY seq")
+    edits = {
+        (chat_id, what.of): what.part
+        for _, chat_id, written, status, _ in rows
+        if isinstance(what := payload.read(written), EditOf) and status == "sent"
+    }
+    for id, chat_id, written, status, message_id in rows:
         what = payload.read(written)
         if not isinstance(what, SendPart):
             continue
@@ -119,7 +124,10 @@ def _the_record_is_true(store: Store, telegram: SimulatedTelegram) -> None:
             sent[chat_id, what.part] += 1
             if message_id:
                 shown = telegram.chat(chat_id).messages.get(message_id)
-                if shown is None or not shown.from_bot or shown.part != what.part:
+                says = {what.part}
+                if what.stands_for is not None:  # of several copies in a chat, one is edited
+                    says.add(edits.get((chat_id, what.stands_for), what.part))
+                if shown is None or not shown.from_bot or shown.part not in says:
                     raise Broken("I7", f"{id} is not message {message_id}", chat_id)
                 if shown.deleted:
                     raise Broken("I7", f"{id} was deleted", chat_id)

@@ -17,12 +17,18 @@ from bot.core.events import Event
 from bot.core.reducer import Step
 from bot.core.states import Conversation
 from bot.core.transitions.moves import Limits
+from bot.desk.acting import Acting
+from bot.desk.aid import Aid
+from bot.desk.aiding import Aiding
+from bot.desk.cards import Cards
 from bot.desk.staffing import Desk
+from bot.desk.translating import Translating
 from bot.errors import StoreUnavailable
 from bot.executor import Executor, TurnSettings
 from bot.forgetting import Forgetter
 from bot.inbound import Arrival, Inbound
 from bot.memory_commands import MemoryCommands
+from bot.model.aiding import Aide
 from bot.model.answering import Answerer
 from bot.model.port import ChatModel, Moderator
 from bot.remembering import Remembering
@@ -157,6 +163,7 @@ class Process:
                 judges_at_once=not plan.separate_moderation,
             ),
         )
+        pace = Pace()
         delivery = Delivery(
             database=self._database,
             coordinator=coordinator,
@@ -166,11 +173,13 @@ class Process:
             relay=messenger,
             forum=NoForum(),
             lines=lines,
-            pace=Pace(),
+            pace=pace,
             clock=self._clock,
             monotonic=loop.time,
         )
         access = Access("public", desk, scribe, redeem=lambda code: False)
+        acting = Acting(coordinator, scribe, desk, human_lease_seconds=HUMAN_LEASE_SECONDS)
+        aid, translating = Aid(acting), Translating(acting)
         forgetter = Forgetter(
             databases=[self._database],
             coordinator=coordinator,
@@ -182,6 +191,8 @@ class Process:
             coordinator,
             scribe,
             access,
+            aid,
+            translating,
             forgetter,
             human_lease_seconds=HUMAN_LEASE_SECONDS,
             zone=UTC,
@@ -189,6 +200,8 @@ class Process:
         self._inbound = Inbound(
             coordinator=coordinator,
             commands=commands,
+            aid=aid,
+            translating=translating,
             access=access,
             forgetter=forgetter,
             messenger=messenger,
@@ -211,9 +224,37 @@ class Process:
                 clock=self._clock,
                 zone=UTC,
             ),
+            aiding=Aiding(
+                database=self._database,
+                coordinator=coordinator,
+                scribe=scribe,
+                desk=desk,
+                aide=Aide(
+                    outside.model,
+                    outside.moderator,
+                    HOST_PROMPT,
+                    engine="simulated",
+                    budget=Budget(plan.max_messages),
+                ),
+                remembering=remembering,
+                messenger=messenger,
+                clock=self._clock,
+                zone=UTC,
+                budget=Budget(plan.max_messages),
+            ),
             memory=memory,
             forgetter=forgetter,
             lines=lines,
+            cards=Cards(
+                database=self._database,
+                messenger=messenger,
+                forum=NoForum(),
+                pace=pace,
+                clock=self._clock,
+                monotonic=loop.time,
+                zone=UTC,
+                language="en",
+            ),
             signals=signals,
             clock=self._clock,
             idle_seconds=IDLE_SECONDS,

@@ -19,6 +19,7 @@ from bot.model.port import ChatMessage
 from bot.telegram import payload
 from bot.telegram.fleeting import GONE
 from bot.telegram.payload import SendPart
+from bot.telegram.port import Part
 from bot.telegram.texts import phrase
 from memory.line import Author, Kind, parse_line
 from memory.namespace import namespace_of
@@ -298,7 +299,8 @@ class Judge:
             if head["state"] != "bot_sending" or head["epoch"] != row["epoch"]:
                 raise Broken("I3", f"{row['id']} is queued in {head['state']}", chat)
         if author in ("human", "relay"):
-            operator = int(row["id"].split(":")[3]) if author == "human" else chat
+            whose = row["id"].partition(f"human:{row['conversation_id']}:")[2]
+            operator = int(whose.partition(":")[0]) if author == "human" else chat
             if operator not in self._held[row["conversation_id"]]:
                 raise Broken("I1", f"{row['id']} without holding the conversation", chat)
         for owner in map(int, ANY_MARK.findall(row["payload"])):
@@ -312,11 +314,15 @@ class Judge:
         chat, part = shown.chat_id, shown.part
         if part.text.startswith("[copy of"):
             return
-        rows = self._rows(
-            "SELECT * FROM outbox WHERE chat_id = :chat AND payload = :payload ORDER BY seq",
+        begins = payload.write(SendPart(part))[:-1]
+        alike = self._rows(
+            "SELECT * FROM outbox WHERE chat_id = :chat AND substr(payload, 1, :length) = :begins"
+            " ORDER BY seq",
             chat=chat,
-            payload=payload.write(SendPart(part)),
+            length=len(begins),
+            begins=begins,
         )
+        rows = [row for row in alike if _says(row["payload"], part)]
         if not rows:
             if part.text not in FLEETING:
                 raise Broken("I6", f"nobody queued “{part.text[:60]}”", chat)
@@ -381,3 +387,8 @@ class Judge:
         said = " ".join(map(str, event.values()))
         if ANY_MARK.search(said) or DRAFT.search(said):
             raise Broken("I11", f"text in the log event {event.get('event')}")
+
+
+def _says(written: str, part: Part) -> bool:
+    what = payload.read(written)
+    return isinstance(what, SendPart) and what.part == part

@@ -8,7 +8,7 @@ is reachable from `dabir` in earnest.
 import contextlib
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
@@ -18,6 +18,9 @@ from bot.core.context import Author, History, Said
 from bot.core.events import DraftApproved
 from bot.core.states import State
 from bot.core.transitions import by_ai, by_people, by_user, table
+from bot.desk import interpreting
+from bot.desk.translating import Translating
+from bot.model import aiding
 from bot.store import inbox, leases, messages
 from bot.store.port import Sql
 from bot.telegram import delivery
@@ -137,6 +140,37 @@ def _without_proof() -> contextlib.AbstractContextManager[object]:
     return patch.object(writer.Writer, "_look", believe)
 
 
+def _without_openness() -> contextlib.AbstractContextManager[object]:
+    def anything(*_: object) -> bool:
+        return True
+
+    return _all(
+        patch.object(aiding, "UNSUPPORTED", "\0"), patch.object(aiding, "could_be", anything)
+    )
+
+
+def _without_confirmation() -> contextlib.AbstractContextManager[object]:
+    def at_once(*_: object) -> bool:
+        return False
+
+    return patch.object(Translating, "takes", at_once)
+
+
+def _without_users_leave() -> contextlib.AbstractContextManager[object]:
+    want = interpreting.want_views
+
+    def agreed(sql: Sql, c: Any, place: Any, said: Any, at: float) -> bool:
+        return want(sql, c, place, [replace(each, consented=True) for each in said], at)
+
+    def may(*_: object) -> bool:
+        return True
+
+    return _all(
+        patch.object(interpreting, "want_views", agreed),
+        patch.object(interpreting, "may_read", may),
+    )
+
+
 PROTECTIONS = {
     each.name: each
     for each in (
@@ -212,6 +246,27 @@ PROTECTIONS = {
             "what was accepted counts as kept",
             {"memory-job-fails": "it is kept exactly once"},
             _without_proof,
+        ),
+        Protection(
+            "openness",
+            "a language that the model lacks is said to be missing",
+            "whatever the model answers is taken for a translation",
+            {"translation": "the operator is told why there is no translation"},
+            _without_openness,
+        ),
+        Protection(
+            "confirmation",
+            "an operator's translated words leave only after they confirmed",
+            "what the operator writes leaves at once",
+            {"translation": "the operator's words are not sent before they confirmed"},
+            _without_confirmation,
+        ),
+        Protection(
+            "leave",
+            "words for a person are translated only if the user agreed (I8)",
+            "whatever the user writes is translated",
+            {"translation": "nothing is translated before the user agreed"},
+            _without_users_leave,
         ),
     )
 }

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from bot.lab.drills import checking, delivery, people, processes, remembering, turns
+from bot.lab.drills import checking, delivery, people, processes, remembering, translating, turns
 from bot.lab.drills.record import DrillStage
 
 Play = Callable[[DrillStage], Awaitable[None]]
@@ -44,7 +44,7 @@ DRILLS = (
         7,
         "translation",
         "a translation is shown beside its source; an unsupported language fails openly",
-        waits_for="translation",
+        translating.translation,
     ),
     Drill(8, "third-message", "a third message arrives in mid-generation", turns.third_message),
     Drill(

@@ -21,6 +21,7 @@ class Point:
 
 
 REDUCER = "tests/core/test_reducer_"
+TRANSLATION = "tests/flows/test_translation.py::test_"
 INVARIANTS = "tests/flows/test_invariants.py::test_"
 
 POINTS = (
@@ -57,7 +58,10 @@ POINTS = (
     Point(
         5,
         "drafts are moderated before anyone sees them",
-        ("tests/adapters/test_moderation.py::test_the_endpoint_is_asked_and_believed",),
+        (
+            "tests/adapters/test_moderation.py::test_the_endpoint_is_asked_and_believed",
+            "tests/flows/test_aid.py::test_a_draft_is_checked_before_anybody_sees_it",
+        ),
         ("moderation-blocks", "moderation-times-out"),
     ),
     Point(
@@ -72,7 +76,10 @@ POINTS = (
     Point(
         7,
         "AI and human messages carry distinct author metadata",
-        ("tests/core/test_context.py::test_i8_what_may_not_be_shown_is_not_shown",),
+        (
+            "tests/core/test_context.py::test_i8_what_may_not_be_shown_is_not_shown",
+            "tests/flows/test_aid.py::test_a_draft_is_seen_by_the_operator_only_until_they_send_it",
+        ),
         ("person-leaves",),
     ),
     Point(
@@ -117,9 +124,14 @@ POINTS = (
     Point(
         13,
         "translation stays a derived view tied to its source",
-        ("tests/core/test_context.py::test_i8_nothing_unreadable_is_ever_shown",),
+        (
+            "tests/core/test_context.py::test_i8_nothing_unreadable_is_ever_shown",
+            f"{TRANSLATION}the_users_words_are_shown_as_written_and_then_in_translation",
+            f"{TRANSLATION}an_unsupported_language_fails_openly",
+            f"{TRANSLATION}the_operators_words_are_sent_only_after_they_confirmed",
+            f"{TRANSLATION}no_translation_ever_enters_a_prompt_of_the_ai",
+        ),
         ("translation",),
-        waits_for="translation; so far only that no derived view enters a prompt",
     ),
     Point(
         14,

@@ -22,7 +22,10 @@ class Person:
     suggestions: tuple[str, ...] = ()  # what could be written, offered above the input field
 
 
-OWNER = Person(100, "Nora", "en", "owns the bot and helps people", ("/queue", "/release", "/help"))
+AT_THE_DESK = ("/queue", "/release", "/help")
+OWNER = Person(100, "Nora", "en", "owns the bot and helps people", AT_THE_DESK)
+OPERATORS = (OWNER, Person(104, "Omid", "en", "helps people", AT_THE_DESK))
+GROUP_ID = -1_002_000_000_100  # the operators' group
 USERS = (
     Person(
         101,
@@ -54,7 +57,7 @@ USERS = (
     Person(103, "Max", "en", "is not on the list: a stranger", ("Hello?", "/start")),
 )
 ADMITTED = (101, 102)
-PEOPLE = {person.id: person for person in (*USERS, OWNER)}
+PEOPLE = {person.id: person for person in (*USERS, *OPERATORS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,8 @@ def environment(
         "MODERATION_BASE_URL": f"{addresses.moderation}/v1",
         "MODERATION_TIMEOUT": "5",
         "OWNER_ID": str(OWNER.id),
+        "OPERATORS": ",".join(str(each.id) for each in OPERATORS if each is not OWNER),
+        "OPERATOR_CHAT_ID": str(GROUP_ID),
         "ACCESS": ",".join(map(str, ADMITTED)),
         "DATABASE_URL": f"sqlite:///{database}",
         "MEMORY_SECRET": memory_secret,

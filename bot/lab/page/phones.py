@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from bot.lab.botapi import Telegram
@@ -18,6 +19,14 @@ LONGEST_TEXT = 20_000
 
 class Impossible(ValueError):
     """What a person wanted to do cannot be done, as on a phone; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A chat, and a thread in it where it has topics."""
+
+    chat_id: int
+    thread_id: int = 0
 
 
 class Phones:
@@ -50,21 +59,27 @@ class Phones:
             "commands": self._commands(person),
         }
 
-    def send(self, person: int, text: str) -> None:
+    def send(self, person: int, text: str, where: "Where", reply_to: int = 0) -> None:
         if len(text) > LONGEST_TEXT:
             raise Impossible(f"a message has at most {LONGEST_TEXT} characters here")
         with self._refusals():
-            self._telegram.user_sends(person, text)
+            self._telegram.user_sends(
+                where.chat_id,
+                text,
+                user_id=person,
+                thread_id=where.thread_id,
+                reply_to=reply_to,
+            )
 
-    def edit(self, person: int, message_id: int, text: str) -> None:
+    def edit(self, person: int, message_id: int, text: str, where: "Where") -> None:
         with self._refusals():
-            if self._telegram.message(person, message_id).author_id != person:
+            if self._telegram.message(where.chat_id, message_id).author_id != person:
                 raise Impossible("only your own messages can be edited")
-            self._telegram.user_edits(person, message_id, text)
+            self._telegram.user_edits(where.chat_id, message_id, text)
 
-    def press(self, person: int, message_id: int, data: str) -> None:
+    def press(self, person: int, message_id: int, data: str, where: "Where") -> None:
         with self._refusals():
-            self._telegram.user_presses(person, message_id, data)
+            self._telegram.user_presses(where.chat_id, message_id, data, user_id=person)
 
     @contextlib.contextmanager
     def _refusals(self) -> Iterator[None]:

@@ -36,6 +36,7 @@ SENT = """
 SELECT message_id, author, id FROM outbox WHERE chat_id = :chat AND message_id > 0
 ORDER BY seq DESC LIMIT 300
 """
+TOPICS = "SELECT thread_id, conversation_id FROM topics WHERE chat_id = :chat AND thread_id > 0"
 WAITING = "SELECT line_id, line, state FROM memory_outbox WHERE namespace = :namespace"
 KEPT = "SELECT line_id, line FROM memory_lines WHERE namespace = :namespace"
 VISIBLE = "visible"  # a read showed it; the other words are those of memory.outbox.State
@@ -77,6 +78,12 @@ class Records:
         return {
             row["message_id"]: {"by": row["author"], "client_id": row["id"]}
             for row in self._rows(SENT, {"chat": chat})
+        }
+
+    def topics(self, chat: int) -> dict[int, str]:
+        """Whose topic each thread of the operators' group is: conversation by thread."""
+        return {
+            row["thread_id"]: row["conversation_id"] for row in self._rows(TOPICS, {"chat": chat})
         }
 
     def memory(self, chat: int) -> list[Json]:

@@ -3,10 +3,12 @@
 GET  /                  the page; /files/{name} what it is made of
 GET  /events            server-sent events, all from the start on every connection:
                         hello {people, …} · demo {bot, switches} · phone {person, messages, …}
+                        group {chat, topics} · room {thread, messages, pinned}
                         journal {entries} (appended) · heads {conversation: …} · memory {person, …}
-POST /do/send           {"person": id, "text": "…"}
+POST /do/send           {"person": id, "text": "…", "reply_to": n}
 POST /do/edit           {"person": id, "message_id": n, "text": "…"}
 POST /do/press          {"person": id, "message_id": n, "data": "…"}
+                        these three with "thread": n in a topic of the operators' group (0: General)
 POST /do/switch         {"name": "…", "on": true, "person": id}
 POST /do/bot            {"action": "kill" | "start"}
 
@@ -36,8 +38,9 @@ from starlette.routing import Route
 from bot.lab.botapi import Telegram
 from bot.lab.model import PracticeModel
 from bot.lab.page.child import BotProcess
-from bot.lab.page.people import ADMITTED, OWNER, PEOPLE, USERS, RealModel
-from bot.lab.page.phones import Impossible, Phones
+from bot.lab.page.group import Group
+from bot.lab.page.people import ADMITTED, GROUP_ID, OPERATORS, PEOPLE, USERS, RealModel
+from bot.lab.page.phones import Impossible, Phones, Where
 from bot.lab.page.records import Records, conversation_of
 from bot.lab.page.switches import NoSuchSwitch, Switches
 
@@ -69,6 +72,7 @@ class Demo:
     telegram: Telegram
     bot: BotProcess
     phones: Phones
+    group: Group
     records: Records
     switches: Switches
     model: PracticeModel
@@ -89,6 +93,9 @@ class _Feed:
         yield from self._once("demo", "", _demo(self.demo))
         for person in PEOPLE:
             yield from self._once("phone", str(person), self.demo.phones.shown(person))
+        yield from self._once("group", "", self.demo.group.shown())
+        for thread in self.demo.group.threads():
+            yield from self._once("room", str(thread), self.demo.group.room(thread))
 
     def written(self) -> Iterator[str]:
         """What the bot wrote into its database since the last time."""
@@ -185,13 +192,13 @@ def _hello(demo: Demo) -> Json:
             "language": person.language,
             "about": person.about,
             "suggestions": person.suggestions,
-            "admitted": person.id in ADMITTED or person is OWNER,
+            "admitted": person.id in ADMITTED or person in OPERATORS,
             "conversation": conversation_of(person.id),
         }
 
     return {
         "users": [described(person) for person in USERS],
-        "owner": described(OWNER),
+        "operators": [described(person) for person in OPERATORS],
         "model": demo.real_model.name if demo.real_model else "practice",
         "practice": demo.real_model is None,
     }
@@ -214,13 +221,16 @@ def _demo(demo: Demo) -> Json:
 
 def _actions(demo: Demo) -> dict[str, Callable[[Json], Any]]:
     async def send(body: Json) -> None:
-        demo.phones.send(_person(body), _text(body["text"]))
+        reply_to = int(body.get("reply_to", 0))
+        demo.phones.send(_person(body), _text(body["text"]), _where(body), reply_to)
 
     async def edit(body: Json) -> None:
-        demo.phones.edit(_person(body), int(body["message_id"]), _text(body["text"]))
+        message_id, text = int(body["message_id"]), _text(body["text"])
+        demo.phones.edit(_person(body), message_id, text, _where(body))
 
     async def press(body: Json) -> None:
-        demo.phones.press(_person(body), int(body["message_id"]), _text(body["data"]))
+        message_id, data = int(body["message_id"]), _text(body["data"])
+        demo.phones.press(_person(body), message_id, data, _where(body))
 
     async def switch(body: Json) -> None:
         await demo.switches.throw(_text(body["name"]), bool(body["on"]), _person(body))
@@ -264,6 +274,13 @@ def _person(body: Json) -> int:
     if person not in PEOPLE:
         raise ValueError(f"nobody here has the id {person!r}")
     return int(person)
+
+
+def _where(body: Json) -> Where:
+    """The person's chat with the bot, or a topic of the operators' group."""
+    if "thread" not in body:
+        return Where(_person(body))
+    return Where(GROUP_ID, int(body["thread"]))
 
 
 def _text(value: Any) -> str:

@@ -19,6 +19,7 @@ from bot.lab.model import PracticeModel
 from bot.lab.page import people
 from bot.lab.page.child import BotProcess
 from bot.lab.page.forgetful import LIE_FILE
+from bot.lab.page.group import Group
 from bot.lab.page.phones import Phones
 from bot.lab.page.records import Records
 from bot.lab.page.server import Demo, build_app
@@ -68,11 +69,12 @@ async def opened(real_model: people.RealModel | None = None) -> AsyncIterator[De
             telegram, model, model_server, folder / LIE_FILE, practice=real_model is None
         )
         phones = Phones(telegram, records)
+        group = Group(telegram, records)
         await bot.start()
         stack.push_async_callback(bot.stop)
         for user in people.USERS[:2]:
             telegram.user_starts(user.id)
-        yield Demo(telegram, bot, phones, records, switches, model, real_model)
+        yield Demo(telegram, bot, phones, group, records, switches, model, real_model)
 
 
 @asynccontextmanager

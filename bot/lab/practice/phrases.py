@@ -33,6 +33,8 @@ EN = {
     "several": "You sent {0} messages. One by one:",
     "long": "“{0} … {1}” ({2} characters)",
     "silent": "You sent no text that I could read.",
+    "draft": "Thank you for your message {0}. ___",
+    "summary": "The user wrote {0} messages, and {1} of them were answered. The newest:",
 }
 
 FA = {
@@ -64,6 +66,8 @@ FA = {
     "several": "{0} پیام فرستادید. یکی‌یکی:",
     "long": "«{0} … {1}» ({2} نویسه)",
     "silent": "متنی نفرستادید که بتوانم بخوانم.",
+    "draft": "از پیام شما {0} سپاسگزاریم. ___",
+    "summary": "کاربر {0} پیام نوشته و به {1} تای آن پاسخ داده شده است. تازه‌ترین‌ها:",
 }
 
 

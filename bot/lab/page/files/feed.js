@@ -1,6 +1,6 @@
 // The demo's side: what it tells (server-sent events) and what may be asked of it.
 
-const EVENTS = ["hello", "demo", "phone", "journal", "heads", "memory"];
+const EVENTS = ["hello", "demo", "phone", "group", "room", "journal", "heads", "memory"];
 
 export function feed(listeners) {
   const source = new EventSource("/events");

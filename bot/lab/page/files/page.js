@@ -2,77 +2,86 @@
 
 import { ask, feed } from "./feed.js";
 import { make, later } from "./dom.js";
+import { Desk } from "./desk.js";
+import { mark, walkable } from "./choice.js";
 import { Phone } from "./phone.js";
 import { Timeline } from "./timeline.js";
 import { showMemory } from "./memory.js";
 import { Switches } from "./switches.js";
 
+const IN_TOPIC = ["/draft", "/summary", "/translate", "/release"];
 const find = (selector) => document.querySelector(selector);
-const state = { users: [], owner: null, person: 0, heads: {}, phones: {}, memory: {}, bot: null };
+const state = { users: [], person: 0, heads: {}, phones: {}, memory: {}, bot: null };
 
 const userPhone = new Phone(find('[data-phone="user"]'), "user", toast);
-const ownerPhone = new Phone(find('[data-phone="owner"]'), "owner", toast);
+const desk = new Desk({
+  people: find("#operators"), list: find("#rooms"), place: find('[data-phone="desk"]'), toast,
+});
 const timeline = new Timeline(find("#diagram"), find("#lane-names"), find("#now"), find("#detail"));
 const switches = new Switches(find("#switches"), () => state.person, toast);
-userPhone.marked = (clientId) => timeline.mark(clientId);
+userPhone.marked = desk.phone.marked = (clientId) => timeline.mark(clientId);
 
 // --- people ----------------------------------------------------------------------------------
 
-function hello({ users, owner, model, practice }) {
+function hello({ users, operators, model, practice }) {
   state.users = users;
-  state.owner = owner;
-  timeline.names = Object.fromEntries([...users, owner].map((each) => [each.id, each.name]));
+  const names = Object.fromEntries([...users, ...operators].map((each) => [each.id, each.name]));
+  timeline.names = userPhone.names = desk.phone.names = names;
   const answers = practice ? "a practice model" : `the model ${model}`;
   const reach = practice ? "nothing leaves this machine" : "Telegram is played on this machine";
   find("#tagline").textContent = `The real bot, ${answers}; ${reach}.`;
-  find(".people").replaceChildren(...users.map(personButton));
+  find("#users").replaceChildren(...users.map((each) => personButton(each, choose)));
+  desk.hello(operators, (each) => personButton(each, (id) => desk.act(id)));
   choose(users.some((each) => each.id === state.person) ? state.person : users[0].id);
 }
 
-function personButton(person) {
+function personButton(person, chosen) {
   const button = make("button", { type: "button", role: "radio", class: "person" }, [
     make("span", { class: `face face-${person.id % 4}`, "aria-hidden": "true" }, [person.name[0]]),
     make("bdi", {}, [person.name]),
     make("span", { class: "unread", hidden: "" }, ["new"]),
   ]);
-  button.dataset.person = person.id;
+  button.dataset.value = person.id;
   button.title = `${person.name} ${person.about}`;
-  button.addEventListener("click", () => choose(person.id));
+  button.addEventListener("click", () => chosen(person.id));
   return button;
 }
 
-find(".people").addEventListener("keydown", (event) => {
-  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-  if (!step) return;
-  event.preventDefault();
-  const ids = state.users.map((each) => each.id);
-  choose(ids[(ids.indexOf(state.person) + step + ids.length) % ids.length]);
-  find('.person[aria-checked="true"]').focus();
-});
+walkable(find("#users"), (id) => choose(Number(id)));
 
-function choose(id) {
+const chosenUser = () => state.users.find((each) => each.id === state.person);
+
+function choose(id, fromDesk = false) {
   state.person = id;
-  const person = state.users.find((each) => each.id === id);
-  for (const button of document.querySelectorAll(".person")) {
-    const chosen = Number(button.dataset.person) === id;
-    button.setAttribute("aria-checked", String(chosen));
-    button.tabIndex = chosen ? 0 : -1;
-    if (chosen) button.querySelector(".unread").hidden = true;
-  }
+  const person = chosenUser();
+  mark(find("#users"), id);
   userPhone.belongTo(person, state.phones[id]);
-  ownerPhone.belongTo({ ...state.owner, suggestions: ownerSuggestions(person) },
-    state.phones[state.owner.id]);
+  if (!fromDesk) desk.follow(person.conversation);
+  else desk.draw();
   find("#timeline-of").textContent = find("#memory-of").textContent = `of ${person.name}`;
   timeline.show(person.conversation, state.heads[person.conversation]);
   showMemory(find("#lines"), state.memory[id]);
   switches.draw();
 }
 
-function ownerSuggestions(person) {
-  if (!person.admitted) return state.owner.suggestions;
+desk.turned = (conversation) => {
+  const user = state.users.find((each) => each.conversation === conversation);
+  if (user && user.id !== state.person) choose(user.id, true);
+};
+
+desk.news = () => {
+  const tab = find('[data-tab="desk"]');
+  if (tab.getAttribute("aria-selected") === "false") tab.classList.add("news");
+};
+
+// In a topic what helps with its conversation; elsewhere what leads to one.
+desk.suggestions = (topic, operator) => {
+  if (topic?.conversation) return IN_TOPIC;
+  const person = chosenUser();
+  if (!person?.admitted) return operator.suggestions;
   const claim = { label: `Take ${person.name}’s conversation`, text: `/claim ${person.conversation}` };
-  return [claim, ...state.owner.suggestions];
-}
+  return [claim, ...operator.suggestions];
+};
 
 // --- the live feed ---------------------------------------------------------------------------
 
@@ -96,9 +105,16 @@ feed({
     const before = state.phones[phone.person];
     state.phones[phone.person] = phone;
     if (phone.person === state.person) userPhone.show(phone);
-    else if (phone.person === state.owner?.id) ownerPhone.show(phone);
+    else if (desk.operators.some((each) => each.id === phone.person)) desk.private(phone);
     else noteUnread(before, phone);
-    if (phone.person === state.owner?.id) noteUnread(before, phone, find('[data-tab="owner"]'));
+  },
+  group(group) {
+    const fresh = desk.group(group);
+    const mine = fresh.find((each) => each.conversation === chosenUser()?.conversation);
+    if (mine) desk.look(mine.thread, true);
+  },
+  room(room) {
+    desk.room(room);
   },
   journal({ entries }) {
     timeline.add(entries);
@@ -114,12 +130,11 @@ feed({
   },
 });
 
-function noteUnread(before, phone, tab) {
+function noteUnread(before, phone) {
   const newest = (messages) => messages?.filter((each) => each.author === "bot").at(-1)?.message_id;
   if (!before || newest(phone.messages) === newest(before.messages)) return;
-  const mark = find(`.person[data-person="${phone.person}"] .unread`);
-  if (mark) mark.hidden = false;
-  if (tab && tab.getAttribute("aria-selected") === "false") tab.classList.add("news");
+  const flag = find(`#users [data-value="${phone.person}"] .unread`);
+  if (flag) flag.hidden = false;
 }
 
 // --- the bot's process -----------------------------------------------------------------------
@@ -166,9 +181,7 @@ const SCENES = {
     await flip("slow_model", true);
     await userPhone.send(userPhone.person.language === "fa" ? "تو کی هستی؟" : "Who are you?");
     await later(4500);
-    await ask("send", { person: state.owner.id, text: `/claim ${userPhone.person.conversation}` }, toast);
-    await later(900);
-    await ask("send", { person: state.owner.id, text: "Hello, this is a person. How can I help?" }, toast);
+    await takeOver(userPhone.person.conversation, "Hello, this is a person. How can I help?");
     await later(6000);
     await flip("slow_model", false);
   },
@@ -182,6 +195,20 @@ const SCENES = {
     await ask("bot", { action: "start" }, toast);
   },
 };
+
+// Typing in a topic takes the conversation; where there is no topic yet, a command does.
+async function takeOver(conversation, words) {
+  if (!desk.topicOf(conversation)) {
+    await operatorSays(conversation, `/claim ${conversation}`);
+    await later(1200);
+  }
+  await operatorSays(conversation, words);
+}
+
+function operatorSays(conversation, text, person = desk.operators[0].id) {
+  const topic = desk.topicOf(conversation);
+  return ask("send", { person, text, ...(topic ? { thread: topic.thread } : {}) }, toast);
+}
 
 const flip = (name, on) => ask("switch", { name, on, person: state.person }, toast);
 
@@ -208,7 +235,8 @@ async function assistantIsOn() {
   const stands = () => state.heads[conversation]?.state ?? "";
   if (stands() === "ai_ready") return true;
   if (stands() === "human_active") {
-    await ask("send", { person: state.owner.id, text: "/release" }, toast);
+    const holder = desk.operators.find((each) => each.name === state.heads[conversation].holder_name);
+    await operatorSays(conversation, "/release", holder?.id);
     await later(1200);
   }
   if (!userPhone.pressNewest("v1:start")) {
@@ -233,7 +261,7 @@ function turnTo(tab) {
   tab.classList.remove("news");
   timeline.redraw();
   userPhone.toEnd();
-  ownerPhone.toEnd();
+  desk.phone.toEnd();
 }
 
 for (const tab of tabs) {
