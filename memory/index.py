@@ -118,7 +118,8 @@ class Index:
         lines = len(self.times)
         average = self._total / lines if lines and self._total else 1.0
         norms = [k1 * (1 - b + b * length / average) for length in range(LONGEST + 1)]
-        lengths, scores, read = self._lengths, {}, 0
+        scores: dict[int, float] = {}
+        lengths, read = self._lengths, 0
         for postings, weight in found:
             if read and read + len(postings) > most:
                 break

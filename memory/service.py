@@ -116,6 +116,7 @@ class Memory:
         are counted in the transaction that puts their lines.
         """
         found = await self._found(namespace)
+        opened: Opened
         if isinstance(found, Seal):
             opened, name = found.open, found.namespace
         elif isinstance(found, Keyless):
