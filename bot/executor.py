@@ -36,7 +36,7 @@ from bot.model.port import BlockedDraft, Moderator, Passed, Unavailable, Verdict
 from bot.model.toolbox import ProposedLine, Recalled
 from bot.remembering import Remembering, open_tasks
 from bot.scribe import Aftermath
-from bot.store import conversations, journal, leases, messages, temporary, usage, work
+from bot.store import conversations, journal, leases, messages, sources, temporary, usage, work
 from bot.store.conversations import Contact
 from bot.store.leases import Lease
 from bot.store.messages import StoredMessage
@@ -268,6 +268,8 @@ class Executor:
             work.save_draft(sql, effect.conversation_id, effect.turn_id, stored, at)
             spent = usage.Usage(draft.model_calls, **asdict(draft.usage))
             usage.record(sql, effect.conversation_id, effect.turn_id, spent, at)
+            shown = tuple(dict.fromkeys(draft.memory_ids))
+            sources.record(sql, effect.conversation_id, effect.turn_id, shown, at)
 
         return await self._commit(job, tuple(events), save)
 
