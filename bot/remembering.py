@@ -98,7 +98,7 @@ class Remembering:
     def shown(self, mind: Recollection, question: str, now: datetime) -> tuple[MemoryLine, ...]:
         """The lines that a question may need: what stands, closest to the question first."""
         folded = mind.folded
-        close = mind.recall(question, now, limit=MOST_RECALLED)
+        close = mind.recall(question, now, limit=2 * MOST_RECALLED)  # tasks among them
         kinds = (Kind.FACT, Kind.PREFERENCE, Kind.SUMMARY, Kind.CORRECTION)
         standing = chain(folded.preferences, folded.facts, folded.summaries)
         newest = nlargest(MOST_RECALLED, standing, key=lambda line: line.at_us)

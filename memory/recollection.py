@@ -141,6 +141,8 @@ class Recollections:
                     self._kept.move_to_end(namespace)
                     self._shrink()
                 return recollection
+        # Read anew, and keep nothing of what may have been destroyed elsewhere.
+        self._kept.pop(namespace, None)
         return await self._read(namespace, now)
 
     async def destroy(self, namespace: str) -> None:

@@ -1,7 +1,7 @@
 """What recall costs when there is a lot: python -m tests.bench.recall_scale [CHATS] [LINES_EACH]
 
-By default 1,000 chats of 1,000 lines, all kept in mind at once, and one chat of 100,000 lines. Prints
-the median and the 99th percentile of a recall, an append, a cold chat, and the memory of the process.
+By default 1,000 chats of 1,000 lines, all kept in mind at once, and one chat of 100,000 lines.
+Prints median and 99th percentile of a recall, of an append and of a cold chat, and the process's memory.
 The words are drawn as words of a language are: few common ones, many rare ones.
 """
 
@@ -27,7 +27,7 @@ LARGE = 100_000
 
 class Speech:
     def __init__(self, seed: int) -> None:
-        self._random = Random(seed)  # noqa: S311
+        self._random = Random(seed)
         self._weights = [1 / (rank + 10) for rank in range(WORDS)]
         self._words = [f"w{number:x}q" for number in range(WORDS)]
 
@@ -62,7 +62,7 @@ def report(chats: int, lines_each: int) -> None:
         taken.append(time.perf_counter() - begin)
     print(f"{chats} chats of {lines_each} lines in mind: {_megabytes() - before:.0f} MB more")
     _tell(f"taking up a chat of {lines_each} lines", taken)
-    choice = Random(2)  # noqa: S311
+    choice = Random(2)
     _tell("recall", [_recall(choice.choice(minds), speech) for _ in range(ASKED)])
     _tell("append of one line", [_append(choice.choice(minds), speech) for _ in range(ASKED)])
     del minds

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from memory import Line, Memory, ReadResult
+from memory import Line, Memory, ReadResult, keys
 from memory.recollection import FRESH_SECONDS, Recollections
 from tests.lying_backend import LyingBackend
 from tests.memory_database import SqliteDatabase
@@ -144,3 +144,18 @@ async def test_of_many_the_ones_used_last_are_kept(rig: Rig) -> None:
     before = rig.backend.readings
     await minds.of(BOB, NOW)
     assert rig.backend.readings == before
+
+
+async def test_what_another_process_destroyed_is_dropped_when_it_is_asked_for(rig: Rig) -> None:
+    vault = await rig.database.transact(lambda sql: keys.found(sql, b"a secret of sixteen"))
+    here, elsewhere = (Memory(rig.database, rig.backend, vault=vault) for _ in range(2))
+    minds = Recollections(here)
+    await here.append(ALICE, [line(1)])
+    assert await here.flush(NOW) is None
+    assert len(await minds.of(ALICE, NOW)) == 1
+    await here.append(ALICE, [line(2)])
+    assert await here.flush(NOW) is None
+    assert len(await minds.of(ALICE, NOW)) == 2
+    await rig.database.transact(lambda sql: elsewhere.destroy(sql, ALICE))
+    assert len(await minds.of(ALICE, NOW)) == 0
+    assert len(minds) == 0
