@@ -34,7 +34,7 @@ from bot.store.conversations import Waiting
 from bot.visit import Visit
 
 Command: TypeAlias = Callable[[Visit, str], None]
-MEMORY_COMMANDS = ("memory", "tasks", "done", "remember", "export")
+MEMORY_COMMANDS = ("memory", "why", "tasks", "done", "remember", "export")
 KEEPS_SOMETHING = ("done", "remember")  # not in a temporary chat
 NEEDS_ARGUMENT = {"done": "/done 1", "remember": "/remember My sister is called Leila"}
 MOST_ARGUMENT = 3500  # characters that are kept of a command's argument

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import structlog
@@ -33,9 +34,9 @@ from bot.errors import ModelFailed, ModelFailure, StoreUnavailable
 from bot.model.answering import Answerer, Draft
 from bot.model.port import BlockedDraft, Moderator, Passed, Unavailable, Verdict
 from bot.model.toolbox import ProposedLine, Recalled
-from bot.remembering import Known, Remembering, open_tasks
+from bot.remembering import Remembering, open_tasks
 from bot.scribe import Aftermath
-from bot.store import conversations, journal, leases, messages, temporary, usage, work
+from bot.store import conversations, journal, leases, messages, sources, temporary, usage, work
 from bot.store.conversations import Contact
 from bot.store.leases import Lease
 from bot.store.messages import StoredMessage
@@ -43,6 +44,7 @@ from bot.store.port import Database, Sql
 from bot.store.work import StoredDraft, StoredEffect
 from bot.telegram.characters import has_visible
 from bot.telegram.indicator import Indicator
+from memory.recollection import Recollection
 
 log = structlog.get_logger(__name__)
 
@@ -207,15 +209,15 @@ class Executor:
         return await self._commit(job, (event,))
 
     async def _draft(self, job: _Job) -> Draft:
-        known, (history, asked, remembers) = await asyncio.gather(
-            self._remembering.known(job.contact.chat_id), self._history(job)
+        mind, (history, asked, remembers) = await asyncio.gather(
+            self._remembering.recollection(job.contact.chat_id, self._clock()), self._history(job)
         )
-        question = self._question(job, known, history, asked, remembers=remembers)
+        question = self._question(job, mind, history, asked, remembers=remembers)
 
         async def recall(query: str) -> Recalled:
             name = job.conversation.id
             since = await self._database.read(lambda sql: journal.cut_off(sql, name))
-            return await self._remembering.recall(job.contact.chat_id, query, since)
+            return await self._remembering.recall(job.contact.chat_id, query, since, self._today())
 
         return await self._answerer.answer(question, recall)
 
@@ -240,7 +242,7 @@ class Executor:
         return await self._database.read(load)
 
     def _question(
-        self, job: _Job, known: Known, history: History, asked: str, *, remembers: bool
+        self, job: _Job, mind: Recollection, history: History, asked: str, *, remembers: bool
     ) -> Question:
         c, turn = job.conversation, job.conversation.turn or Turn(0, 0)
         return Question(
@@ -251,11 +253,14 @@ class Executor:
             zone=self._settings.zone,
             language=job.contact.language,
             context_from=c.context_from,
-            memory=self._remembering.shown(known, asked),
-            tasks=open_tasks(known),
+            memory=self._remembering.shown(mind, asked, self._today()),
+            tasks=open_tasks(mind),
             remembers=remembers,
             budget=self._settings.budget,
         )
+
+    def _today(self) -> datetime:
+        return datetime.fromtimestamp(self._clock(), self._settings.zone)
 
     async def _verdict_at_once(self, text: str) -> Verdict | None:
         """The verdict, if it costs no request: then draft and verdict are one transaction."""
@@ -276,6 +281,8 @@ class Executor:
             work.save_draft(sql, effect.conversation_id, effect.turn_id, stored, at)
             spent = usage.Usage(draft.model_calls, **asdict(draft.usage))
             usage.record(sql, effect.conversation_id, effect.turn_id, spent, at)
+            shown = tuple(dict.fromkeys(draft.memory_ids))
+            sources.record(sql, effect.conversation_id, effect.turn_id, shown, at)
 
         return await self._commit(job, tuple(events), save)
 

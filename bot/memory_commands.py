@@ -1,4 +1,4 @@
-"""Answers the commands that have to read memory: /memory /tasks /done /remember /export.
+"""Answers the commands that have to read memory: /memory /why /tasks /done /remember /export.
 
 A stored command is claimed, memory is read, and the answer is queued in the transaction that
 marks the command as done: it is answered once, also after a crash.
@@ -14,7 +14,7 @@ from bot.coordinator import Coordinator
 from bot.core.notices import Notice
 from bot.remembering import Known, Remembering, find_task
 from bot.scribe import Aftermath, Scribe
-from bot.store import conversations, temporary, work
+from bot.store import conversations, sources, temporary, work
 from bot.store.conversations import Contact
 from bot.store.port import Database, Sql
 from bot.store.work import StoredEffect
@@ -23,6 +23,8 @@ from memory.agenda import Task
 from memory.line import Line
 
 CLAIM_SECONDS = 60.0
+MOST_FOUND = 10  # lines that /memory find shows
+MOST_SHOWN = 200  # characters of one of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +96,12 @@ class MemoryCommands:
         match effect.payload["name"]:
             case "memory" if argument.strip().lower() == "status":
                 return await self._status(contact, known)
+            case "memory" if words := _searched(argument):
+                return await self._find(contact, words)
             case "memory":
                 return _memory(known)
+            case "why":
+                return await self._why(contact, known)
             case "export":
                 return self._export(known)
             case "tasks":
@@ -128,6 +134,35 @@ class MemoryCommands:
         }
         return _Answer(Notice.MEMORY_STATUS, values)
 
+    async def _find(self, contact: Contact, words: str) -> _Answer:
+        now = datetime.fromtimestamp(self._clock(), self._zone)
+        mind = await self._remembering.recollection(contact.chat_id, self._clock())
+        found = mind.recall(words, now, limit=MOST_FOUND, said_since=0.0)
+        if found:
+            lines = "\n".join(self._cited(line) for line in found)
+            return _Answer(Notice.MEMORY_FOUND, {"words": words, "lines": lines})
+        unsure = Notice.MEMORY_NOT_FOUND if mind.complete else Notice.MEMORY_UNREADABLE
+        return _Answer(unsure, {"words": words})
+
+    async def _why(self, contact: Contact, known: Known) -> _Answer:
+        name = contact.conversation_id
+        ids = await self._database.read(lambda sql: sources.of_last_answer(sql, name))
+        if ids is None:
+            return _Answer(Notice.WHY_NO_ANSWER, {})
+        by_id = {line.id: line for line in known.lines}
+        lines = [self._cited(by_id[each]) for each in ids if each in by_id]
+        if lines:
+            return _Answer(Notice.WHY_SHOWN, {"lines": "\n".join(lines)})
+        unread = bool(ids) and not known.readable
+        return _Answer(Notice.MEMORY_UNREADABLE if unread else Notice.WHY_NO_LINES, {})
+
+    def _cited(self, line: Line) -> str:
+        """A line with its day and its id, so that it can be named."""
+        day = datetime.fromtimestamp(line.at_us / 1_000_000, self._zone).strftime("%Y-%m-%d")
+        text = " ".join(line.text.split())
+        text = text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1].rstrip() + "…"
+        return f"• {text} ({day}, {line.id})"
+
     def _export(self, known: Known) -> _Answer:
         files = export.documents(known, self._clock())
         said = export.notice(known, files)
@@ -144,6 +179,12 @@ class MemoryCommands:
             {"task": task.text},
             lambda sql: self._remembering.complete(sql, contact, task, at),
         )
+
+
+def _searched(argument: str) -> str:
+    """The words after "find", in English or Persian; "" if it is no search."""
+    first, _, words = argument.strip().partition(" ")
+    return words.strip() if first.lower() in ("find", "پیدا", "بیاب") else ""
 
 
 def _memory(known: Known) -> _Answer:

@@ -6,6 +6,9 @@ dropped leaves none. A namespace belongs to one chat (I10).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from heapq import nlargest
+from itertools import chain, islice
 
 from bot.core.context import MemoryLine, OpenTask
 from bot.model.toolbox import Found, NotRead, Recalled
@@ -22,6 +25,7 @@ from memory.namespace import namespace_of
 from memory.outbox import Status
 from memory.reader import Reach, Reading
 from memory.recall import search
+from memory.recollection import Recollection, Recollections
 from memory.service import Memory
 
 MOST_RECALLED = 12  # memory lines shown to the model with a question
@@ -51,6 +55,7 @@ class Remembering:
     def __init__(self, memory: Memory, secret: bytes) -> None:
         self._memory = memory
         self._secret = secret
+        self._recollections = Recollections(memory)
 
     def accept_turn(
         self,
@@ -86,26 +91,25 @@ class Remembering:
         """What of this chat is still on its way to the store."""
         return await self._memory.status(now, self._namespace(chat_id))
 
-    def shown(self, known: Known, question: str) -> tuple[MemoryLine, ...]:
-        """The lines that a question may need: what stands, closest to the question first."""
-        standing = (*known.folded.preferences, *known.folded.facts, *known.folded.summaries)
-        close = search(standing, question, MOST_RECALLED)
-        newest = sorted(standing, key=lambda line: line.at_us, reverse=True)
-        chosen = dict.fromkeys((*close, *newest))
-        return tuple(_memory_line(line) for line in list(chosen)[:MOST_RECALLED])
+    async def recollection(self, chat_id: int, now: float) -> Recollection:
+        """What a turn needs of memory. Costs what was written since the last turn."""
+        return await self._recollections.of(self._namespace(chat_id), now)
 
-    async def recall(self, chat_id: int, query: str, said_since: float) -> Recalled:
+    def shown(self, mind: Recollection, question: str, now: datetime) -> tuple[MemoryLine, ...]:
+        """The lines that a question may need: what stands, closest to the question first."""
+        folded = mind.folded
+        close = mind.recall(question, now, limit=2 * MOST_RECALLED)  # tasks among them
+        kinds = (Kind.FACT, Kind.PREFERENCE, Kind.SUMMARY, Kind.CORRECTION)
+        standing = chain(folded.preferences, folded.facts, folded.summaries)
+        newest = nlargest(MOST_RECALLED, standing, key=lambda line: line.at_us)
+        chosen = dict.fromkeys((*(line for line in close if line.kind in kinds), *newest))
+        return tuple(_memory_line(line) for line in islice(chosen, MOST_RECALLED))
+
+    async def recall(self, chat_id: int, query: str, said_since: float, now: datetime) -> Recalled:
         """The model's `recall`: what still holds, and what was said after `said_since`."""
-        known = await self.known(chat_id)
-        since_us = round(said_since * MICROSECONDS)
-        lines = [
-            line
-            for line in known.lines
-            if line.id not in known.folded.void
-            and (line.kind is not Kind.SAID or line.at_us > since_us)
-        ]
-        found = search(lines, query, MOST_RECALLED)
-        if not found and not known.readable:
+        mind = await self.recollection(chat_id, now.timestamp())
+        found = mind.recall(query, now, limit=MOST_RECALLED, said_since=said_since)
+        if not found and not mind.complete:
             return NotRead()
         return Found(tuple(_memory_line(line) for line in found))
 
@@ -151,7 +155,7 @@ class Remembering:
         return namespace_of(self._secret, str(chat_id))
 
 
-def open_tasks(known: Known) -> tuple[OpenTask, ...]:
+def open_tasks(known: Known | Recollection) -> tuple[OpenTask, ...]:
     return tuple(
         OpenTask(task.line.id, task.text, task.due or "", task.key) for task in known.folded.tasks
     )

@@ -71,7 +71,9 @@ INSERT INTO memory_proofs AS known (namespace, turn, page, ordinals) VALUES {row
 ON CONFLICT (namespace, turn, page) DO UPDATE SET ordinals = known.ordinals | excluded.ordinals
 """
 OWN_LINES = "SELECT line, state FROM memory_outbox WHERE namespace = :namespace"
-PROVEN = "SELECT turn, page, ordinals FROM memory_proofs WHERE namespace = :namespace"
+PROVEN = """
+SELECT turn, page, ordinals FROM memory_proofs WHERE namespace = :namespace AND turn > :after
+"""
 STATUS = """
 SELECT state, COUNT(*), MIN(accepted_at) FROM memory_outbox
 WHERE namespace = :namespace OR :namespace = '' GROUP BY state
@@ -213,18 +215,22 @@ def release(sql: Sql, addresses: Iterable[Address], claim: float, due_at: float)
         sql.run(RELEASE.format(rows=text), {**values, "claim": claim, "due_at": due_at})
 
 
-def local(sql: Sql, namespace: str) -> Local:
-    """Own lines first, then the proofs: a line that is proven between the two is in both."""
+def local(sql: Sql, namespace: str, *, after: int = -1) -> Local:
+    """Of turns later than `after`. Own lines first, then the proofs: a line that is proven between
+    the two is in both."""
     own, handed_over, unreadable = [], 0, 0
     for written, state in sql.rows(OWN_LINES, {"namespace": namespace}):
         handed_over += state != State.PENDING
         try:
-            own.append(parse_line(written))
+            line = parse_line(written)
         except LineError:
             unreadable += 1
+            continue
+        if line.turn > after:
+            own.append(line)
     places = (
         Place(turn, page * PAGE_ORDINALS + bit)
-        for turn, page, ordinals in sql.rows(PROVEN, {"namespace": namespace})
+        for turn, page, ordinals in sql.rows(PROVEN, {"namespace": namespace, "after": after})
         for bit in range(PAGE_ORDINALS)
         if ordinals >> bit & 1
     )

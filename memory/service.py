@@ -6,7 +6,8 @@ which key opens it, is nobody's business but this module's.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import assert_never
 
 import structlog
@@ -15,17 +16,26 @@ from memory import outbox
 from memory.backoff import Pace, Sleep
 from memory.destroying import DerivedCopy, Destruction, destroy_here
 from memory.keys import Destroyed, Found, Keyless, Vault, WrongSecret
-from memory.line import Line
+from memory.line import Line, Place
 from memory.outbox import Status
 from memory.port import Database, MemoryBackend, MemoryUnavailable, OwnStore, Sql
 from memory.reader import Opened, Reach, Reader, Reading, as_it_is
 from memory.seal import Seal, is_sealed
+from memory.tail import Tail
 from memory.writer import Writer
 
 log = structlog.get_logger(__name__)
 
 NOTHING = Reading((), Reach.COMPLETE)
 UNREAD = Reading((), Reach.UNREAD)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was read, to be compared with later: see `newer`."""
+
+    stored_as: str
+    read_at: float  # seconds since 1970
 
 
 class Locked:
@@ -50,6 +60,7 @@ class Memory:
         self._vault = vault
         self._reader = Reader(database, backend, sleep)
         self._writer = Writer(database, backend, pace or Pace())
+        self._tail = Tail()
         self._copies: list[DerivedCopy] = []
         # What a pass has in its hands must not be written after its namespace was erased.
         self._writing = asyncio.Lock()
@@ -63,10 +74,12 @@ class Memory:
         """
         if self._vault is None or not lines:
             outbox.put(sql, namespace, lines, now=now)
+            self._tail.add(namespace, lines)
             return
         at = lines[0].at_us / 1e6 if now is None else now
         seal = self._vault.enter(sql, namespace, at)
         outbox.put(sql, seal.namespace, [seal.seal(line) for line in lines], now=now)
+        self._tail.add(seal.namespace, lines)
 
     async def append(
         self, namespace: str, lines: Sequence[Line], *, now: float | None = None
@@ -76,17 +89,49 @@ class Memory:
 
     async def read(self, namespace: str) -> Reading:
         """All lines of a namespace, own writes included; see Reading.reach before saying "none"."""
+        return (await self.read_named(namespace))[1]
+
+    async def read_named(self, namespace: str) -> tuple[str, Reading]:
+        """The same, with the name under which the store knows it; "" if nothing was read."""
         found = await self._found(namespace)
         match found:
             case Seal():
-                return await self._reader.read(found.namespace, found.open)
+                return found.namespace, await self._reader.read(found.namespace, found.open)
             case Keyless():
-                return await self._reader.read(namespace, self._unsealed())
+                return namespace, await self._reader.read(namespace, self._unsealed())
             case Destroyed():
-                return NOTHING
+                return "", NOTHING
             case Locked():
-                return UNREAD
+                return "", UNREAD
         assert_never(found)
+
+    async def newer(
+        self, namespace: str, stored_as: str, turn: int, known: Collection[Place]
+    ) -> tuple[Line, ...] | None:
+        """The lines of turns after `turn` at other places than `known`, without asking the store:
+        those that wait, and those that this process put. None: read it all again, because a
+        line is known that is not here (another process put it), or the namespace was destroyed.
+
+        Costs what is new. Complete for whoever has read every line up to `turn`, because turns
+        are counted in the transaction that puts their lines.
+        """
+        found = await self._found(namespace)
+        opened: Opened
+        if isinstance(found, Seal):
+            opened, name = found.open, found.namespace
+        elif isinstance(found, Keyless):
+            opened, name = self._unsealed(), namespace
+        else:
+            return None
+        if name != stored_as:
+            return None
+        local = await self._database.read(lambda sql: outbox.local(sql, name, after=turn))
+        lines = {line.place: opened(line) for line in local.own if line.place not in known}
+        for place in local.proven.difference(lines, known):
+            lines[place] = self._tail.find(name, place)
+        if local.unreadable or None in lines.values():
+            return None
+        return tuple(line for line in lines.values() if line is not None)
 
     async def flush(self, now: float) -> float | None:
         """One pass of the background writer; returns when to call again, None: after a `put`.
@@ -117,7 +162,9 @@ class Memory:
 
         The next line of the namespace begins with a new key. Then call `sweep`.
         """
-        return destroy_here(sql, self._vault, namespace)
+        destruction = destroy_here(sql, self._vault, namespace)
+        self._tail.drop(destruction.stored_as)
+        return destruction
 
     async def held(self, stored_as: str) -> int:
         """How many lines the store has under this name; 0 if it cannot say. For the receipt."""
@@ -133,6 +180,7 @@ class Memory:
         unreadable bytes; None: it does not say. Safe to repeat; raises MemoryUnavailable: try
         again.
         """
+        self._tail.drop(stored_as)
         for copy in self._copies:
             await copy.destroy(namespace)
         async with self._writing:

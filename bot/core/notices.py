@@ -58,6 +58,11 @@ class Notice(StrEnum):
     MEMORY_EMPTY = "memory_empty"
     MEMORY_UNREADABLE = "memory_unreadable"  # the store could not be read; nothing is lost; try again
     MEMORY_SHOWN = "memory_shown"  # {lines}
+    MEMORY_FOUND = "memory_found"  # {words} {lines}; /memory find
+    MEMORY_NOT_FOUND = "memory_not_found"  # {words}
+    WHY_SHOWN = "why_shown"  # {lines} of memory behind the last answer
+    WHY_NO_LINES = "why_no_lines"  # the last answer used none
+    WHY_NO_ANSWER = "why_no_answer"  # there is no answer yet
     TASKS_EMPTY = "tasks_empty"
     TASKS_SHOWN = "tasks_shown"  # {lines}
     TASK_DONE = "task_done"  # {task}

@@ -10,6 +10,7 @@ Rule 2: whatever goes wrong ends in one sentence to the operator. Nobody's autho
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot.coordinator import Coordinator
@@ -142,9 +143,10 @@ class Aiding:
     async def _draft(self, c: Conversation, history: History) -> Made | NotMade:
         contact = await self._database.read(lambda sql: conversations.peek(sql, c.id))
         assert contact is not None
-        known = await self._remembering.known(contact[1].chat_id)
+        now = self._clock()
+        mind = await self._remembering.recollection(contact[1].chat_id, now)
         asked = " ".join(said.text for said in history.said[-3:] if said.consented)
-        memory = self._remembering.shown(known, asked)
+        memory = self._remembering.shown(mind, asked, datetime.fromtimestamp(now, self._zone))
         return await self._aide.draft(history, c.context_from, memory, self._zone)
 
     async def _translation(

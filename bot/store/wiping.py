@@ -25,6 +25,7 @@ BY_CONVERSATION = (
     "DELETE FROM debounces WHERE conversation_id = :id",
     "DELETE FROM suggestions WHERE conversation_id = :id",
     "DELETE FROM translations WHERE conversation_id = :id",
+    "DELETE FROM answer_sources WHERE conversation_id = :id",
     "DELETE FROM interpreting WHERE conversation_id = :id",
     "DELETE FROM temporary_chats WHERE conversation_id = :id",
     "UPDATE topics SET name = '' WHERE conversation_id = :id",

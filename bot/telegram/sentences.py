@@ -127,7 +127,8 @@ NOTICES: Mapping[Notice, str] = {
         " choose between the AI assistant and a person\n/human – talk to a person\n/stop_ai – turn"
         " the assistant off\n/cancel – stop the answer I am working on\n/new – start a new"
         " topic\n/remember – keep a note, as in: /remember I am vegetarian\n/memory – what I"
-        " remember\n/tasks – your open tasks\n/done – tick a task"
+        " remember; /memory find words searches it\n/why – what my last answer rests on"
+        "\n/tasks – your open tasks\n/done – tick a task"
         " off\n/export – my memory of you as a file\n/temporary – chat without leaving a line in my"
         " memory\n/forget_me – destroy everything about you\n/privacy – what happens to"
         " your messages\n/end – close the conversation"
@@ -150,6 +151,13 @@ NOTICES: Mapping[Notice, str] = {
         "I cannot read my memory at the moment. Nothing is lost; please try again in a minute."
     ),
     Notice.MEMORY_SHOWN: N_("This is what I remember:\n{lines}"),
+    Notice.MEMORY_FOUND: N_("This is what I keep about “{words}”:\n{lines}"),
+    Notice.MEMORY_NOT_FOUND: N_("I keep nothing about “{words}”."),
+    Notice.WHY_SHOWN: N_("For my last answer I was shown these lines of my memory:\n{lines}"),
+    Notice.WHY_NO_LINES: N_(
+        "My last answer used nothing from my memory, only what we wrote and what the model knows."
+    ),
+    Notice.WHY_NO_ANSWER: N_("There is no answer yet that I could explain."),
     Notice.TASKS_EMPTY: N_("You have no open tasks."),
     Notice.TASKS_SHOWN: N_("Your open tasks:\n{lines}"),
     Notice.TASK_DONE: N_("Done: {task}"),
@@ -523,6 +531,7 @@ COMMANDS: Mapping[str, str] = {
     "privacy": N_("what happens to your messages"),
     "end": N_("close the conversation"),
     "memory": N_("what I remember"),
+    "why": N_("what my last answer rests on"),
     "tasks": N_("your open tasks"),
     "done": N_("tick a task off"),
     "remember": N_("keep a note"),

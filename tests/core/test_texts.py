@@ -255,7 +255,7 @@ def test_only_the_owner_reads_of_the_owners_commands() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_menu_has_every_command(language: str) -> None:
     menu = dict(command_menu(language, owner=False))
-    everything = "start help human stop_ai cancel new privacy end memory tasks done remember"
+    everything = "start help human stop_ai cancel new privacy end memory why tasks done remember"
     everything += " export temporary forget_me"
     assert list(menu) == everything.split()
     # https://core.telegram.org/bots/api#botcommand

@@ -215,3 +215,42 @@ async def test_a_note_that_is_markup_or_very_long_is_kept_as_it_is(live: Stage) 
     live.telegram.user_sends(USER, "/memory")
     shown = await live.shows(USER, "This is what I remember:")
     assert "<b>x</b> *y* [z](" in shown.text
+
+
+async def test_why_shows_the_lines_behind_the_last_answer_with_their_ids(live: Stage) -> None:
+    live.telegram.user_sends(USER, "/why")
+    await live.shows(USER, "There is no answer yet")
+    await live.start_ai()
+    live.telegram.user_sends(USER, "/remember My sister is called Leila")
+    await live.shows(USER, "I will remember")
+    await ask(live, "What is my sister called?")
+    live.telegram.user_sends(USER, "/why")
+    shown = await live.shows(USER, "For my last answer I was shown these lines")
+    line = next(each for each in await live.lines() if each.kind == "fact")
+    assert "My sister is called Leila" in shown.text
+    assert line.id in shown.text
+
+
+async def test_an_answer_without_memory_says_so(live: Stage) -> None:
+    await live.start_ai()
+    await ask(live, "Hello")
+    live.telegram.user_sends(USER, "/why")
+    await live.shows(USER, "My last answer used nothing from my memory")
+
+
+async def test_memory_find_finds_words_of_any_kind_and_says_when_there_are_none(
+    live: Stage,
+) -> None:
+    live.telegram.user_sends(USER, "/remember My sister is called Leila")
+    await live.shows(USER, "I will remember")
+    live.telegram.user_sends(USER, "/memory find sisters")
+    assert "Leila" in (await live.shows(USER, "This is what I keep about “sisters”")).text
+    live.telegram.user_sends(USER, "/memory find zebra")
+    await live.shows(USER, "I keep nothing about “zebra”")
+
+
+async def test_memory_find_in_one_chat_sees_nothing_of_another(live: Stage) -> None:
+    live.telegram.user_sends(OTHER, "/remember The zebra is mine")
+    await live.shows(OTHER, "I will remember")
+    live.telegram.user_sends(USER, "/memory find zebra")
+    await live.shows(USER, "I keep nothing about “zebra”")
