@@ -92,6 +92,13 @@ async def test_a_drill_that_breaks_off_or_checks_nothing_fails() -> None:
         assert result.verdict is Verdict.FAIL
 
 
+@pytest.mark.parametrize("name", PROTECTIONS)
+def test_every_protection_can_be_taken_away(name: str) -> None:
+    """A function that was moved or renamed is missed here, and not after a drill has run."""
+    with PROTECTIONS[name].take_away():
+        pass
+
+
 async def test_a_broken_protection_is_noticed_by_its_drill() -> None:
     proofs = await proving.prove([PROTECTIONS[name] for name in QUICK])
     assert [each.noticed_by for each in proofs] == [

@@ -23,7 +23,7 @@ from bot.desk.translating import Translating
 from bot.model import aiding
 from bot.store import inbox, leases, messages
 from bot.store.port import Sql
-from bot.telegram import delivery
+from bot.telegram import doubts
 from bot.telegram.probing import Absent
 from memory import reader, writer
 
@@ -113,7 +113,7 @@ def _without_reconciling() -> contextlib.AbstractContextManager[object]:
     async def absent(*_: object) -> Absent:
         return Absent()
 
-    return patch.object(delivery, "find", absent)
+    return patch.object(doubts, "find", absent)
 
 
 def _without_claim_check() -> contextlib.AbstractContextManager[object]:
