@@ -1,7 +1,7 @@
 """What recall costs when there is a lot: python -m tests.bench.recall_scale [CHATS] [LINES_EACH]
 
 By default 1,000 chats of 1,000 lines, all kept in mind at once, and one chat of 100,000 lines.
-Prints median and 99th percentile of a recall, of an append and of a cold chat, and the process's memory.
+Prints median and 99th percentile of a recall, of an append and of a cold chat, and the memory used.
 The words are drawn as words of a language are: few common ones, many rare ones.
 """
 
