@@ -48,6 +48,7 @@ LANGUAGES = ("en", "fa")
 CATALOGUES = sorted(LOCALES.glob("*/LC_MESSAGES/dabir.po"))
 SOURCES = Path(bot.telegram.__file__).parent
 VALUES = {
+    "words": "my sister",
     "name": "Sara",
     "holder": "Omid",
     "since": "14:05",

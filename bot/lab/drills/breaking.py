@@ -110,7 +110,7 @@ def _without_dedupe() -> contextlib.AbstractContextManager[object]:
 
 
 def _without_reconciling() -> contextlib.AbstractContextManager[object]:
-    async def absent(*_: object) -> Absent:
+    async def absent(*_: object, **__: object) -> Absent:
         return Absent()
 
     return patch.object(doubts, "find", absent)
