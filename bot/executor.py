@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from bot.coordinator import Coordinator
-from bot.core.context import Author, Budget, History, NothingToAnswer, Question, Said, Stretch
+from bot.core.context import Budget, History, NothingToAnswer, Question, Stretch
 from bot.core.events import (
     AiDrafted,
     DraftApproved,
@@ -31,6 +31,7 @@ from bot.core.events import (
 from bot.core.reducer import Outcome
 from bot.core.states import Conversation, Turn
 from bot.errors import ModelFailed, ModelFailure, StoreUnavailable
+from bot.history import as_said
 from bot.model.answering import Answerer, Draft
 from bot.model.port import BlockedDraft, Moderator, Passed, Unavailable, Verdict
 from bot.model.toolbox import ProposedLine, Recalled
@@ -39,7 +40,6 @@ from bot.scribe import Aftermath
 from bot.store import conversations, journal, leases, messages, sources, temporary, usage, work
 from bot.store.conversations import Contact
 from bot.store.leases import Lease
-from bot.store.messages import StoredMessage
 from bot.store.port import Database, Sql
 from bot.store.work import StoredDraft, StoredEffect
 from bot.telegram.characters import has_visible
@@ -233,7 +233,7 @@ class Executor:
             asked = messages.of_user(sql, c.id, turn.covers_from, turn.covers_to)
             history = History(
                 c.id,
-                tuple(_said(c.id, message) for message in said),
+                tuple(as_said(c.id, message) for message in said),
                 tuple(Stretch(since, until) for since, until in stretches),
             )
             words = "\n".join(message.text for message in asked)
@@ -341,19 +341,6 @@ class Executor:
 def confirmation(draft: Draft) -> str:
     """Words for a turn in which the model only used its tools."""
     return "✓ " + "; ".join(line.text for line in draft.lines) if draft.lines else "✓"
-
-
-def _said(conversation_id: str, message: StoredMessage) -> Said:
-    return Said(
-        conversation_id=conversation_id,
-        author=Author(message.author),
-        text=message.text,
-        at=message.at,
-        version=message.version,
-        kind=message.kind,
-        consented=message.consented,
-        stale=not message.visible,
-    )
 
 
 def _plain(line: ProposedLine) -> dict[str, str]:

@@ -8,7 +8,7 @@ from memory.keys import Vault, WrongSecret
 
 WRONG = (
     "MEMORY_SECRET is not the one that this memory was sealed with; put the right one back (it"
-    " stood in .env, or `dabir memory rekey` made a new one). Nothing was changed."
+    " stood in .env). Nothing was changed."
 )
 MISSING = (
     "MEMORY_SECRET is missing, and this memory was sealed with one; put it back into .env. Nothing"

@@ -1,5 +1,5 @@
 """Lines as a file for people and other programs: JSON, and plain lines as memory/line.py writes
-them. Either can be read back by memory/importing.py."""
+them, so that either can be read back."""
 
 import json
 from collections.abc import Iterable, Mapping

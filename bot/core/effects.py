@@ -1,6 +1,6 @@
 """What is to be done, in the imperative.
 
-Writes are carried out in the transaction that saves the state; see bot/store/writes.py. Work is
+Writes are carried out in the transaction that saves the state; see bot/scribe.py. Work is
 stored in it and carried out afterwards under the session lease; see bot/executor.py.
 """
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot.coordinator import Coordinator
-from bot.core.context import Author, Budget, History, Said, Stretch
+from bot.core.context import Budget, History, Stretch
 from bot.core.languages import LANGUAGES, Language, language_of
 from bot.core.notices import Notice
 from bot.core.states import Conversation
@@ -22,6 +22,7 @@ from bot.desk import assignments, interpreting
 from bot.desk.acting import holds
 from bot.desk.assignments import Assignment, Task
 from bot.desk.staffing import Desk
+from bot.history import as_said
 from bot.model.aiding import Aide, Lack, Made, NotMade
 from bot.remembering import Remembering
 from bot.scribe import Aftermath, Scribe
@@ -129,7 +130,7 @@ class Aiding:
         stretches = journal.human_stretches(sql, c.id)
         history = History(
             c.id,
-            tuple(_said(c.id, each) for each in said),
+            tuple(as_said(c.id, each) for each in said),
             tuple(Stretch(since, until) for since, until in stretches),
         )
         return c, history, source
@@ -332,19 +333,6 @@ class Aiding:
             topic=place.topic,
             answers=MessageRef(source.chat_id, source.message_id) if source.message_id else None,
         )
-
-
-def _said(conversation_id: str, message: StoredMessage) -> Said:
-    return Said(
-        conversation_id=conversation_id,
-        author=Author(message.author),
-        text=message.text,
-        at=message.at,
-        version=message.version,
-        kind=message.kind,
-        consented=message.consented,
-        stale=not message.visible,
-    )
 
 
 def _languages(assignment: Assignment) -> tuple[Language, Language]:

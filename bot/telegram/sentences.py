@@ -173,8 +173,8 @@ NOTICES: Mapping[Notice, str] = {
         " again later. Lines: {count}."
     ),
     Notice.EXPORT_TOO_LARGE: N_(
-        "My memory of you has grown too large for a file in Telegram. Whoever runs this bot can"
-        " export it for you with `dabir memory export`."
+        "My memory of you has grown too large for a file in Telegram, so nothing was sent. /memory"
+        " find shows the parts that you look for."
     ),
     Notice.TEMPORARY_ON: N_(
         "🕶 Temporary chat: from now on nothing that you or I write becomes part of my memory.\n"
