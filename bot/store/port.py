@@ -53,7 +53,7 @@ class Database(Protocol):
 
     async def scrub(self) -> bool:
         """Leave no trace of what was deleted, as far as the database can. False: somebody who
-        reads was in the way; again later. See docs/forgetting.md for what PostgreSQL keeps."""
+        reads was in the way; again later. See docs/memory.md for what PostgreSQL keeps."""
         ...
 
     async def close(self) -> None:
