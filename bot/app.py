@@ -1,4 +1,4 @@
-"""Builds and wires everything, opens it in order and closes it in reverse.
+"""Opens everything in order, has it put together (bot/assembly.py), closes it in reverse.
 
 The only module that names concrete adapters.
 """
@@ -22,49 +22,32 @@ import structlog
 import telegram
 from telegram.error import InvalidToken, TelegramError
 
-from bot.access import Access
+from bot.assembly import Ports, Tuning, assemble
 from bot.cli import owner_code
 from bot.clock import SteadyClock
-from bot.commands import Commands
-from bot.coordinator import Coordinator
 from bot.core.context import Budget
 from bot.core.transitions.moves import Limits
-from bot.desk.acting import Acting
-from bot.desk.aid import Aid
-from bot.desk.aiding import Aiding
-from bot.desk.cards import Cards
-from bot.desk.staffing import Desk
-from bot.desk.translating import Translating
 from bot.errors import Misconfigured, StoreUnavailable
-from bot.executor import Executor, TurnSettings
-from bot.forgetting import Forgetter
 from bot.inbound import UPDATE_KINDS, Inbound
-from bot.memory_commands import MemoryCommands
-from bot.model.aiding import AID_PROMPTS, Aide
-from bot.model.answering import Answerer
+from bot.model.aiding import AID_PROMPTS
 from bot.model.client import OpenAICompatibleModel
 from bot.model.moderation import Chain, EndpointModerator, JudgeModerator, RulesModerator
 from bot.model.port import ChatModel, Moderator
 from bot.model.prompts import SECRETS_OF_PROMPT
 from bot.remembering import Remembering
-from bot.scribe import Scribe, Timing
+from bot.scribe import Timing
 from bot.settings import Settings
-from bot.signals import Signals
 from bot.store import leases, meta, outbox, work
 from bot.store.filelock import FileLock
 from bot.store.migrations import BOT_SCHEMA, migrate
 from bot.store.port import Database, Sql
 from bot.store.url import open_database
-from bot.telegram.delivery import Delivery
-from bot.telegram.fleeting import Fleeting
 from bot.telegram.forum import TelegramForum
-from bot.telegram.indicator import STATUS_AFTER_SECONDS, Indicator
+from bot.telegram.indicator import STATUS_AFTER_SECONDS
 from bot.telegram.menu import set_menu
 from bot.telegram.pacing import Pace
 from bot.telegram.polling import Poller
-from bot.telegram.rendering import render
 from bot.telegram.sender import TelegramMessenger, build_bot
-from bot.telegram.texts import language_for, phrases
 from bot.vault import open_vault
 from bot.walrus_place import is_walrus, open_walrus
 from bot.workers import Workers
@@ -194,150 +177,33 @@ async def opened(
         store, databases = await memory_store(settings, database, stack)
         await _seal_up(databases, vault, store, clock())
         bot, username = await _greet(settings, stack)
-        messenger = TelegramMessenger(bot)
         backend = parts.memory_backend(store)
         memory = Memory(database, backend, vault=vault, pace=parts.memory_pace)
         stack.push_async_callback(memory.close)
-        remembering = Remembering(memory, vault.naming)
-        signals = Signals()
-        desk = Desk(sorted(settings.operators), language_for(None, settings.language))
-        scribe = Scribe(
-            timing=Timing(settings.debounce_quiet, settings.debounce_cap),
-            desk=desk,
-            phrase=phrases,
-            render=render,
-            remembering=remembering,
-        )
-        coordinator = Coordinator(database, scribe, signals, clock=clock, limits=_limits(settings))
-        lines = Fleeting(messenger, database, clock=clock, alone_since=clock() if alone else 0.0)
-        indicator = Indicator(messenger, lines, status_after_seconds=parts.status_after_seconds)
-        stack.push_async_callback(indicator.close)
         model = _model(settings)
         stack.push_async_callback(model.close)
         moderator = _moderator(settings, model)
         stack.push_async_callback(moderator.close)
-        budget = Budget(settings.model_max_messages, settings.model_context_tokens)
-        executor = Executor(
-            database=database,
-            coordinator=coordinator,
-            answerer=Answerer(model, settings.model_system_prompt),
-            moderator=moderator,
-            remembering=remembering,
-            indicator=indicator,
-            clock=clock,
-            settings=TurnSettings(
-                holder=holder,
-                lease_seconds=settings.session_lease_seconds,
-                zone=settings.timezone,
-                budget=budget,
-                judges_at_once=settings.moderation == "rules",
-            ),
-        )
-        forum, pace = TelegramForum(bot), _pace(settings, parts)
-        delivery = Delivery(
-            database=database,
-            coordinator=coordinator,
-            scribe=scribe,
-            desk=desk,
-            messenger=messenger,
-            relay=messenger,
-            forum=forum,
-            lines=lines,
-            pace=pace,
-            clock=clock,
-            late_seconds=settings.telegram_late_seconds,
-        )
-        access = Access(
-            settings.access,
-            desk,
-            scribe,
-            redeem=partial(owner_code.check_and_consume, settings.data_directory),
-        )
-        acting = Acting(coordinator, scribe, desk, human_lease_seconds=settings.human_lease_seconds)
-        aid, translating = Aid(acting), Translating(acting)
-        forgetter = Forgetter(
+        ports = Ports(
             databases=databases,
-            coordinator=coordinator,
-            scribe=scribe,
-            remembering=remembering,
+            telegram=TelegramMessenger(bot),
+            forum=TelegramForum(bot),
+            model=model,
+            moderator=moderator,
+            memory=memory,
+            remembering=Remembering(memory, vault.naming),
             clock=clock,
-        )
-        commands = Commands(
-            coordinator,
-            scribe,
-            access,
-            aid,
-            translating,
-            forgetter,
-            human_lease_seconds=settings.human_lease_seconds,
-            zone=settings.timezone,
-        )
-        inbound = Inbound(
-            coordinator=coordinator,
-            commands=commands,
-            aid=aid,
-            translating=translating,
-            access=access,
-            forgetter=forgetter,
-            messenger=messenger,
-            clock=clock,
-            bot_username=username,
-            language=settings.language,
-            human_lease_seconds=settings.human_lease_seconds,
+            monotonic=time.monotonic,
+            redeem=partial(owner_code.check_and_consume, settings.data_directory),
             welcome_owner=partial(set_menu, bot),
         )
-        stack.push_async_callback(inbound.close)
-        workers = Workers(
-            database=database,
-            coordinator=coordinator,
-            executor=executor,
-            delivery=delivery,
-            commands=MemoryCommands(
-                database=database,
-                coordinator=coordinator,
-                scribe=scribe,
-                remembering=remembering,
-                clock=clock,
-                zone=settings.timezone,
-            ),
-            aiding=Aiding(
-                database=database,
-                coordinator=coordinator,
-                scribe=scribe,
-                desk=desk,
-                aide=Aide(
-                    model,
-                    moderator,
-                    settings.model_system_prompt,
-                    engine=settings.model_name,
-                    budget=budget,
-                ),
-                remembering=remembering,
-                messenger=messenger,
-                clock=clock,
-                zone=settings.timezone,
-                budget=budget,
-            ),
-            memory=memory,
-            forgetter=forgetter,
-            lines=lines,
-            cards=Cards(
-                database=database,
-                messenger=messenger,
-                forum=forum,
-                pace=pace,
-                clock=clock,
-                monotonic=time.monotonic,
-                zone=settings.timezone,
-                language=desk.language,
-            ),
-            signals=signals,
-            clock=clock,
-            idle_seconds=parts.idle_seconds or (IDLE_SECONDS if alone else SHARED_IDLE_SECONDS),
-        )
+        tuning = _tuning(settings, parts, holder, username, clock() if alone else 0.0)
+        assembled = assemble(ports, tuning)
+        stack.push_async_callback(assembled.close)
+        inbound = assembled.inbound
         poller = Poller(bot, inbound.accept, UPDATE_KINDS)
         stack.push_async_callback(poller.confirm)
-        running = Running(username, database, workers, poller, inbound)
+        running = Running(username, database, assembled.workers, poller, inbound)
         await _announce(settings, running, stack, bot)
         yield running
 
@@ -440,6 +306,33 @@ async def _seal_up(
     if sealed:
         for database in databases:
             await database.scrub()
+
+
+def _tuning(
+    settings: Settings, parts: Parts, holder: str, username: str, alone_since: float
+) -> Tuning:
+    idle_seconds = IDLE_SECONDS if alone_since else SHARED_IDLE_SECONDS
+    return Tuning(
+        holder=holder,
+        bot_username=username,
+        language=settings.language,
+        operators=sorted(settings.operators),
+        access=settings.access,
+        timing=Timing(settings.debounce_quiet, settings.debounce_cap),
+        limits=_limits(settings),
+        zone=settings.timezone,
+        host_prompt=settings.model_system_prompt,
+        engine=settings.model_name,
+        budget=Budget(settings.model_max_messages, settings.model_context_tokens),
+        judges_at_once=settings.moderation == "rules",
+        session_lease_seconds=settings.session_lease_seconds,
+        human_lease_seconds=settings.human_lease_seconds,
+        idle_seconds=parts.idle_seconds or idle_seconds,
+        pace=_pace(settings, parts),
+        late_seconds=settings.telegram_late_seconds,
+        status_after_seconds=parts.status_after_seconds,
+        alone_since=alone_since,
+    )
 
 
 def _pace(settings: Settings, parts: Parts) -> Pace:

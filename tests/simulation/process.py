@@ -1,50 +1,32 @@
 """One process of the bot on one simulated machine: the real parts on simulated ports.
 
-It is put together as in bot/app.py, with the same parts in the same order.
+It is put together by bot/assembly.py, as the bot in earnest.
 """
 
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.access import Access
+from bot.assembly import Ports, Tuning, assemble
 from bot.clock import SteadyClock
-from bot.commands import Commands
 from bot.coordinator import Coordinator
 from bot.core.context import Budget
 from bot.core.events import Event
 from bot.core.reducer import Step
 from bot.core.states import Conversation
 from bot.core.transitions.moves import Limits
-from bot.desk.acting import Acting
-from bot.desk.aid import Aid
-from bot.desk.aiding import Aiding
-from bot.desk.cards import Cards
-from bot.desk.staffing import Desk
-from bot.desk.translating import Translating
 from bot.errors import StoreUnavailable
-from bot.executor import Executor, TurnSettings
-from bot.forgetting import Forgetter
-from bot.inbound import Arrival, Inbound
-from bot.memory_commands import MemoryCommands
-from bot.model.aiding import Aide
-from bot.model.answering import Answerer
+from bot.inbound import Arrival
 from bot.model.port import ChatModel, Moderator
 from bot.remembering import Remembering
-from bot.scribe import Aftermath, Scribe, Timing
-from bot.signals import Signals
+from bot.scribe import Aftermath, Timing
 from bot.store import conversations, leases, meta, outbox, work
 from bot.store.leases import Lease
 from bot.store.port import Sql
-from bot.telegram.delivery import Delivery
-from bot.telegram.fleeting import Fleeting
 from bot.telegram.incoming import Incoming
-from bot.telegram.indicator import Indicator
 from bot.telegram.pacing import Pace
-from bot.telegram.rendering import render
-from bot.telegram.texts import phrases
-from bot.workers import Workers
 from memory import outbox as memory_outbox
 from memory.backends.sql import SqlBackend
 from memory.port import MemoryBackend
@@ -118,149 +100,52 @@ class Process:
             monotonic=loop.time,
         )
         self._database = SimulatedDatabase(outside.store, self.machine, loop)
-        messenger = SimulatedMessenger(outside.telegram, self.machine)
         backend = outside.remote_memory or SqlBackend(
             self._database, unavailable=(StoreUnavailable,)
         )
         memory = Memory(self._database, backend)
-        remembering = Remembering(memory, MEMORY_SECRET)
-        signals = Signals()
-        desk = Desk(sorted(plan.operators), "en")
-        scribe = Scribe(
-            timing=Timing(1.5, DEBOUNCE_CAP_SECONDS),
-            desk=desk,
-            phrase=phrases,
-            render=render,
-            remembering=remembering,
-        )
-        limits = Limits(
-            max_restarts=MAX_RESTARTS, max_turn_seconds=MAX_TURN_SECONDS, reminder_seconds=45.0
-        )
-        coordinator = WatchedCoordinator(
-            self._database, scribe, signals, clock=self._clock, limits=limits
-        )
-        coordinator.on_step = outside.on_step
-        lines = Fleeting(
-            messenger,
-            self._database,
-            clock=self._clock,
-            alone_since=self._clock() if plan.workers == 1 else 0.0,
-        )
-        self._indicator = Indicator(messenger, lines)
-        executor = Executor(
-            database=self._database,
-            coordinator=coordinator,
-            answerer=Answerer(outside.model, HOST_PROMPT),
-            moderator=outside.moderator,
-            remembering=remembering,
-            indicator=self._indicator,
-            clock=self._clock,
-            settings=TurnSettings(
-                holder=self.machine.name,
-                lease_seconds=SESSION_LEASE_SECONDS,
-                zone=UTC,
-                budget=Budget(plan.max_messages),
-                judges_at_once=not plan.separate_moderation,
-            ),
-        )
-        pace = Pace()
-        delivery = Delivery(
-            database=self._database,
-            coordinator=coordinator,
-            scribe=scribe,
-            desk=desk,
-            messenger=messenger,
-            relay=messenger,
+        ports = Ports(
+            databases=[self._database],
+            telegram=SimulatedMessenger(outside.telegram, self.machine),
             forum=NoForum(),
-            lines=lines,
-            pace=pace,
+            model=outside.model,
+            moderator=outside.moderator,
+            memory=memory,
+            remembering=Remembering(memory, MEMORY_SECRET),
             clock=self._clock,
             monotonic=loop.time,
-        )
-        access = Access("public", desk, scribe, redeem=lambda code: False)
-        acting = Acting(coordinator, scribe, desk, human_lease_seconds=HUMAN_LEASE_SECONDS)
-        aid, translating = Aid(acting), Translating(acting)
-        forgetter = Forgetter(
-            databases=[self._database],
-            coordinator=coordinator,
-            scribe=scribe,
-            remembering=remembering,
-            clock=self._clock,
-        )
-        commands = Commands(
-            coordinator,
-            scribe,
-            access,
-            aid,
-            translating,
-            forgetter,
-            human_lease_seconds=HUMAN_LEASE_SECONDS,
-            zone=UTC,
-        )
-        self._inbound = Inbound(
-            coordinator=coordinator,
-            commands=commands,
-            aid=aid,
-            translating=translating,
-            access=access,
-            forgetter=forgetter,
-            messenger=messenger,
-            clock=self._clock,
-            bot_username="dabir",
-            language="en",
-            human_lease_seconds=HUMAN_LEASE_SECONDS,
+            redeem=lambda code: False,
             welcome_owner=_welcome,
         )
-        self._workers = Workers(
-            database=self._database,
-            coordinator=coordinator,
-            executor=executor,
-            delivery=delivery,
-            commands=MemoryCommands(
-                database=self._database,
-                coordinator=coordinator,
-                scribe=scribe,
-                remembering=remembering,
-                clock=self._clock,
-                zone=UTC,
+        tuning = Tuning(
+            holder=self.machine.name,
+            bot_username="dabir",
+            language="en",
+            operators=sorted(plan.operators),
+            access="public",
+            timing=Timing(1.5, DEBOUNCE_CAP_SECONDS),
+            limits=Limits(
+                max_restarts=MAX_RESTARTS, max_turn_seconds=MAX_TURN_SECONDS, reminder_seconds=45.0
             ),
-            aiding=Aiding(
-                database=self._database,
-                coordinator=coordinator,
-                scribe=scribe,
-                desk=desk,
-                aide=Aide(
-                    outside.model,
-                    outside.moderator,
-                    HOST_PROMPT,
-                    engine="simulated",
-                    budget=Budget(plan.max_messages),
-                ),
-                remembering=remembering,
-                messenger=messenger,
-                clock=self._clock,
-                zone=UTC,
-                budget=Budget(plan.max_messages),
-            ),
-            memory=memory,
-            forgetter=forgetter,
-            lines=lines,
-            cards=Cards(
-                database=self._database,
-                messenger=messenger,
-                forum=NoForum(),
-                pace=pace,
-                clock=self._clock,
-                monotonic=loop.time,
-                zone=UTC,
-                language="en",
-            ),
-            signals=signals,
-            clock=self._clock,
+            zone=UTC,
+            host_prompt=HOST_PROMPT,
+            engine="simulated",
+            budget=Budget(plan.max_messages),
+            judges_at_once=not plan.separate_moderation,
+            session_lease_seconds=SESSION_LEASE_SECONDS,
+            human_lease_seconds=HUMAN_LEASE_SECONDS,
             idle_seconds=IDLE_SECONDS,
+            pace=Pace(),
+            alone_since=self._clock() if plan.workers == 1 else 0.0,
         )
+        self._bot = assemble(ports, tuning, self._watched)
         self.ready = False
         self.running: asyncio.Task[None] | None = None
+
+    def _watched(self, *parts: Any, **named: Any) -> Coordinator:
+        coordinator = WatchedCoordinator(*parts, **named)
+        coordinator.on_step = self._outside.on_step
+        return coordinator
 
     def start(self) -> None:
         self.running = self.machine.run(self._run())
@@ -268,7 +153,7 @@ class Process:
     def take(self, updates: Sequence[Incoming]) -> asyncio.Task[None]:
         """Hand over updates; once the task has ended well they are stored."""
         arrivals = [Arrival(each, lambda each=each: repr(each)) for each in updates]  # type: ignore[misc]
-        return self.machine.run(self._inbound.take(arrivals))
+        return self.machine.run(self._bot.inbound.take(arrivals))
 
     async def _run(self) -> None:
         while True:
@@ -280,11 +165,10 @@ class Process:
                 break
         self.ready = True
         try:
-            await self._workers.run()
+            await self._bot.workers.run()
         finally:
             self.ready = False
-            await self._inbound.close()
-            await self._indicator.close()
+            await self._bot.close()
 
     def _prepare(self, sql: Sql) -> None:
         plan, now = self._outside.plan, self._clock()
