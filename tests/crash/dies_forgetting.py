@@ -5,7 +5,7 @@ import signal
 import sys
 from functools import partial
 
-from bot import app
+from bot import assembly
 from bot.__main__ import main
 from bot.forgetting import Forgetter
 
@@ -16,5 +16,5 @@ def die_at(wanted: str, step: str) -> None:
 
 
 if __name__ == "__main__":
-    setattr(app, "Forgetter", partial(Forgetter, between_steps=partial(die_at, sys.argv[1])))  # noqa: B010
+    setattr(assembly, "Forgetter", partial(Forgetter, between_steps=partial(die_at, sys.argv[1])))  # noqa: B010
     sys.exit(main([]))
