@@ -85,7 +85,8 @@ class Settings(BaseSettings):
     telegram_webhook_url: HttpUrl = setting(
         "",
         "a public https:// address, or nothing for polling",
-        "Receive updates at this public address instead of polling for them.",
+        "Receive updates at this public address instead of polling for them. Without effect in"
+        " this version.",
     )
     telegram_webhook_secret: Annotated[
         SecretStr, matching(r"[A-Za-z0-9_-]{0,256}", "it holds other characters or is too long")
@@ -192,7 +193,8 @@ class Settings(BaseSettings):
     operator_chat_id: int | None = setting(
         None,
         "a Telegram chat id, such as -1001234567890",
-        "The group of those who take conversations over. By default the owner's private chat.",
+        "The group of those who take conversations over. By default the owner's private chat."
+        " Without effect in this version.",
     )
     operators: Annotated[frozenset[int], NoDecode, BeforeValidator(parse_ids)] = setting(
         frozenset(),
@@ -300,7 +302,9 @@ class Settings(BaseSettings):
         "text", "text or json", "The form of log lines, on standard error."
     )
     metrics_listen: Annotated[Address | None, NoDecode, BeforeValidator(parse_address)] = setting(
-        None, "host:port, or nothing", "Serve metrics and health checks at this address."
+        None,
+        "host:port, or nothing",
+        "Serve metrics and health checks at this address. Without effect in this version.",
     )
 
     @classmethod
