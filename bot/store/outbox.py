@@ -105,6 +105,7 @@ HEAD = """
 SELECT id, conversation_id, chat_id, author, payload, epoch, turn_id, topic, status, attempts,
  probes, not_before, claimed_until, claim, low_id
 FROM outbox WHERE chat_id = :chat_id AND status IN ('pending', 'sending', 'unknown')
+  AND (seq > 0 OR status <> 'pending' OR not_before <= :now)
 ORDER BY seq LIMIT 1
 """
 # An AI part may begin to leave only while its conversation is sending under the same epoch (I3).
@@ -176,6 +177,11 @@ WHERE conversation_id = :conversation_id AND chat_id <> :chat_id
  AND status IN ('pending', 'sending', 'unknown')
  AND (payload LIKE :single OR payload LIKE :album)
 """
+NEWEST_SENT = """
+SELECT payload FROM outbox
+WHERE chat_id = :chat_id AND status = 'sent' AND seq > 0 AND payload LIKE :beginning
+ORDER BY seq DESC LIMIT 1
+"""
 PEEK = "SELECT status, payload FROM outbox WHERE id = :id"
 REWRITE = """
 UPDATE outbox SET payload = :payload, not_before = :not_before
@@ -196,10 +202,13 @@ WHERE chat_id = :old AND status IN ('pending', 'sending', 'unknown')
 """
 
 
-def put(sql: Sql, outgoing: Outgoing, at: float, *, wait_seconds: float = 0.0) -> None:
+def put(
+    sql: Sql, outgoing: Outgoing, at: float, *, wait_seconds: float = 0.0, alone: bool = False
+) -> None:
     """Queue a message behind all others of its chat. The same id again changes nothing.
 
-    `wait_seconds`: neither it nor what follows it leaves earlier.
+    `wait_seconds`: neither it nor what follows it leaves earlier. `alone`: it keeps no order, so
+    nothing waits for it; once it may leave, it goes before whatever waits. Its seq is negative.
     """
     row = sql.row(NEXT_SEQ, {"chat_id": outgoing.chat_id})
     assert row is not None
@@ -207,7 +216,7 @@ def put(sql: Sql, outgoing: Outgoing, at: float, *, wait_seconds: float = 0.0) -
         "id": outgoing.id,
         "conversation_id": outgoing.conversation_id,
         "chat_id": outgoing.chat_id,
-        "seq": row[0],
+        "seq": -row[0] if alone else row[0],
         "author": outgoing.author.value,
         "epoch": outgoing.epoch,
         "turn_id": outgoing.turn_id,
@@ -234,6 +243,12 @@ def going_to(sql: Sql, conversation_id: str, chat_id: int, message_id: int) -> f
         "album": f'{{"album":[{chat_id},%{message_id}%',
     }
     return frozenset(row[0] for row in sql.rows(GOING_TO, values))
+
+
+def newest_sent(sql: Sql, chat_id: int, beginning: str) -> str:
+    """The newest payload that went to a chat and begins so (no wildcards in it); "" if none did."""
+    row = sql.row(NEWEST_SENT, {"chat_id": chat_id, "beginning": f"{beginning}%"})
+    return str(row[0]) if row else ""
 
 
 def rewrite(sql: Sql, id: str, payload: str, not_before: float) -> bool:
@@ -271,7 +286,7 @@ def claim_head(
     `doubts` False: only to send; a row whose arrival is in doubt is left to others.
     `doubt_until`: until when a row in doubt is claimed, if that is another time than `until`.
     """
-    row = sql.lock_row(HEAD, {"chat_id": chat_id})
+    row = sql.lock_row(HEAD, {"chat_id": chat_id, "now": now})
     if row is None:
         return None
     outgoing = Outgoing(row[0], row[1], row[2], Author(row[3]), *row[4:8])

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from bot.desk.naming import short_id
 from bot.desk.topics import Topics
 from bot.errors import Blocked, Migrated, Refused, RetryLater, TopicClosed, TopicGone
-from bot.store import conversations, copies
+from bot.store import conversations, copies, outbox
 from bot.store.copies import MessageRef
 from bot.store.outbox import Claimed
 from bot.store.port import Database, Sql
 from bot.store.topics import Topic
 from bot.telegram import payload, untrusted
-from bot.telegram.payload import Album, CopyOf, Document, EditOf, Pin, React, SendPart
+from bot.telegram.payload import Again, Album, CopyOf, Document, EditOf, Pin, React, SendPart
 from bot.telegram.port import EditOutcome, Manner, Messenger, Relay
 
 MOST_OPENINGS = 6  # of topics for one message; then it goes to the General topic
@@ -118,6 +118,8 @@ class Carrier:
                 await self._edit(chat_id, what)
             case React(to, emoji):
                 await self._relay.react(chat_id, await self._standing_for(to, chat_id), emoji)
+            case Again():
+                await self._again(claimed, what, topic)
             case Pin(message_id):
                 await self._relay.pin(chat_id, message_id)
         return ()
@@ -138,6 +140,20 @@ class Carrier:
         outcome = await edit(chat_id, message_id, what.part)
         if outcome in (EditOutcome.NOT_FOUND, EditOutcome.NOT_OURS):
             raise Refused("the message to change is not there any more")
+
+    async def _again(self, claimed: Claimed, what: Again, topic: Topic | None) -> None:
+        chat_id = claimed.outgoing.chat_id
+        written = await self._database.read(
+            lambda sql: outbox.newest_sent(sql, chat_id, what.beginning)
+        )
+        if not written:
+            return
+        try:
+            await self._request(claimed, payload.read(written), topic)
+        except (Blocked, Migrated):
+            raise
+        except Refused:  # it was removed meanwhile, which nobody has to be told
+            return
 
     async def _standing_for(self, original: MessageRef, chat_id: int) -> int:
         message_id = await self._database.read(

@@ -76,7 +76,12 @@ class Delivery:
         self._monotonic = monotonic  # for spans of time: it never jumps
         self._sleep = sleep
         self._settling = Settling(
-            database=database, coordinator=coordinator, scribe=scribe, desk=desk, clock=clock
+            database=database,
+            coordinator=coordinator,
+            scribe=scribe,
+            desk=desk,
+            clock=clock,
+            late_seconds=late_seconds,
         )
         self._carrier = Carrier(
             database=database,
@@ -214,7 +219,7 @@ class Delivery:
 
     async def _unanswered(self, claimed: Claimed) -> None:
         if isinstance(payload.read(claimed.outgoing.payload), REPEATABLE):
-            await self._settling.later(claimed, at_step(RETRY_SECONDS, claimed.attempts - 1))
+            await self._settling.unanswered(claimed, at_step(RETRY_SECONDS, claimed.attempts - 1))
         else:
             await self._settling.doubt(claimed)
 

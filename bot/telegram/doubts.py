@@ -68,7 +68,7 @@ class Doubts:
         """One attempt to learn whether the message arrived."""
         what = payload.read(claimed.outgoing.payload)
         if isinstance(what, REPEATABLE):
-            await self._settling.disproved(claimed)
+            await self._settling.unanswered(claimed, 0.0)
             return
         looked_at = self._monotonic()
         try:

@@ -11,7 +11,7 @@ from bot.store.copies import MessageRef
 from bot.store.outbox import Author, Outgoing
 from bot.store.port import Sql
 from bot.telegram import payload
-from bot.telegram.payload import Album, CopyOf, Document, EditOf, Pin, React, SendPart
+from bot.telegram.payload import Again, Album, CopyOf, Document, EditOf, Pin, React, SendPart
 
 
 class Failures:
@@ -102,5 +102,5 @@ def _source(what: payload.Payload) -> MessageRef | None:
             return of
         case React(to):
             return to
-        case Pin() | Document():
+        case Again() | Pin() | Document():
             return None

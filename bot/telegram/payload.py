@@ -59,6 +59,20 @@ class React:
 
 
 @dataclass(frozen=True, slots=True)
+class Again:
+    """Do once more what was last done to `to`: an older request may have come after it."""
+
+    to: MessageRef
+    reaction: bool  # False: its text or caption was changed
+
+    @property
+    def beginning(self) -> str:
+        """How the payloads begin that did it."""
+        verb = "react" if self.reaction else "edit"
+        return f'{{"{verb}":[{self.to.chat_id},{self.to.message_id}],'
+
+
+@dataclass(frozen=True, slots=True)
 class Pin:
     """Pin a message of the chat that the row goes to."""
 
@@ -73,14 +87,27 @@ class Document:
     content: str
 
 
-Payload: TypeAlias = SendPart | CopyOf | Album | EditOf | React | Pin | Document
-REPEATABLE = (EditOf, React, Pin)  # doing it twice is the same as once
+Payload: TypeAlias = SendPart | CopyOf | Album | EditOf | React | Again | Pin | Document
+REPEATABLE = (EditOf, React, Again, Pin)  # doing it twice is the same as once
 
 
 def write(payload: Payload) -> str:
     # A file may hold lone surrogates, which no database takes; escaped they are plain ASCII.
     ascii_only = isinstance(payload, Document)
     return json.dumps(_record(payload), ensure_ascii=ascii_only, separators=(",", ":"))
+
+
+def once_more(what: Payload) -> str | None:
+    """The payload that does again what was last done to the same message. None: no need."""
+    match what:
+        case EditOf(of):
+            return write(Again(of, reaction=False))
+        case React(to):
+            return write(Again(to, reaction=True))
+        case Again():
+            return write(what)
+        case _:
+            return None
 
 
 def emptied(text: str) -> str:
@@ -112,6 +139,8 @@ def _record(payload: Payload) -> dict[str, Any]:
             return {"edit": of, "part": _part(part), **({"caption": True} if caption else {})}
         case React(to, emoji):
             return {"react": to, "emoji": emoji}
+        case Again(to, reaction):
+            return {"again": to, "reaction": reaction}
         case Pin(message_id):
             return {"pin": message_id}
         case Document(name, content):
@@ -140,6 +169,8 @@ def _read(record: dict[str, Any], text: str) -> Payload:
         return EditOf(MessageRef(*record["edit"]), part, bool(record.get("caption", False)))
     if "react" in record:
         return React(MessageRef(*record["react"]), record["emoji"])
+    if "again" in record:
+        return Again(MessageRef(*record["again"]), bool(record["reaction"]))
     if "pin" in record:
         return Pin(record["pin"])
     if "document" in record:

@@ -44,12 +44,14 @@ class Settling:
         scribe: Scribe,
         desk: Desk,
         clock: Callable[[], float],
+        late_seconds: float,
     ) -> None:
         self._database = database
         self._coordinator = coordinator
         self._failures = Failures(scribe, desk, clock)
         self._desk = desk
         self._clock = clock
+        self._late_seconds = late_seconds
 
     async def arrived(self, claimed: Claimed, ids: tuple[int, ...], *, doubted: bool) -> None:
         """It is there, as these messages (none: it was something done to another message)."""
@@ -136,6 +138,22 @@ class Settling:
                 self._recall_if_overtaken(sql, claimed, aftermath)
 
         await self._coordinator.transact(settle)
+
+    async def unanswered(self, claimed: Claimed, delay_seconds: float) -> None:
+        """It may be repeated, so it is. Once the lost request cannot take effect any more, what
+        was last done to the same message is done again, lest the older one has the last word."""
+        at = self._clock()
+        out = claimed.outgoing
+
+        def settle(sql: Sql) -> None:
+            back = outbox.settle(sql, claimed, Status.PENDING, at, not_before=at + delay_seconds)
+            again = payload.once_more(payload.read(out.payload))
+            if back and again is not None:
+                id = f"again:{out.id}:{claimed.attempts}"
+                row = Outgoing(id, out.conversation_id, out.chat_id, Author.SYSTEM, again)
+                outbox.put(sql, row, at, wait_seconds=self._late_seconds, alone=True)
+
+        await self._database.transact(settle)
 
     def _recall_if_overtaken(self, sql: Sql, claimed: Claimed, aftermath: Aftermath) -> None:
         """A person took over while the request was being refused: it must not leave any more."""

@@ -285,7 +285,7 @@ class Judge:
     def _alone_on_wire(self, row: Any) -> None:
         ahead = self._rows(
             "SELECT id FROM outbox WHERE chat_id = :chat AND seq < :seq"
-            " AND status IN ('pending', 'sending', 'unknown') LIMIT 1",
+            " AND (status IN ('sending', 'unknown') OR status = 'pending' AND seq > 0) LIMIT 1",
             chat=row["chat_id"],
             seq=row["seq"],
         )
