@@ -2,10 +2,11 @@
 
 from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 
 from bot.app import Parts
-from bot.lab.botapi import Fault, Harm, Seen
+from bot.lab.botapi import LAB_TOKEN, Fault, Harm, Seen
 from tests.stage import OWNER, USER, Stage
 
 
@@ -103,6 +104,33 @@ async def test_an_edit_of_somebody_who_holds_nothing_changes_nothing(held: Stage
     held.telegram.user_edits(OWNER, said.id, "second")
     await held.everything_so_far(OWNER)
     assert held.count(USER, "second") == 0
+
+
+async def test_an_edit_that_comes_late_does_not_have_the_last_word(on_stage: Stage) -> None:
+    """Its connection broke, so it was made again; then the lost request arrives after all."""
+    parts = Parts(idle_seconds=0.05, hurries=True)
+    async with on_stage.bot(parts=parts, telegram_late_seconds=1.5):
+        on_stage.telegram.user_sends(USER, "/human")
+        await on_stage.state(USER, "handoff_pending")
+        on_stage.telegram.user_sends(OWNER, "/claim")
+        await on_stage.shows(USER, "is here now")
+        said = on_stage.telegram.user_sends(USER, "at 6")[0]
+        shown = await relayed(on_stage, OWNER, "at 6")
+        on_stage.telegram.faults.add(Fault(Harm.CUT_BEFORE, method="editMessageText"))
+        on_stage.telegram.user_edits(USER, said.id, "at 7")
+        await relayed(on_stage, OWNER, "at 7")
+        on_stage.telegram.user_edits(USER, said.id, "at 8")
+        await relayed(on_stage, OWNER, "at 8")
+        await _edits_late(on_stage, OWNER, shown.message_id, "at 7")
+        await relayed(on_stage, OWNER, "at 8")
+
+
+async def _edits_late(stage: Stage, chat_id: int, message_id: int, text: str) -> None:
+    url = f"{stage.settings.telegram_api_url}/bot{LAB_TOKEN}/editMessageText"
+    body = {"chat_id": chat_id, "message_id": message_id, "text": text}
+    async with httpx.AsyncClient() as client:
+        assert (await client.post(url, json=body)).json()["ok"]
+    await stage.shows(chat_id, text)
 
 
 def _reactions(stage: Stage, chat_id: int, message_id: int) -> list[str]:
